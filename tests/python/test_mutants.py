@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 REPOSITORY = Path(__file__).parents[2]
-FILE = "crates/tcp/src/policy/rto.rs"
+FILE = "crates/tcp/src/policy/rto/mod.rs"
 
 
 def outcome(change: str, summary: str) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def read(folder: Path, *outcomes: dict[str, Any]) -> subprocess.CompletedProcess
 def test_a_missed_change_is_named_with_its_line_and_the_score_is_too_low(tmp_path: Path) -> None:
     reported = read(tmp_path, outcome("replace > with >=", "MissedMutant"), outcome("delete !", "CaughtMutant"))
     first_line = (REPOSITORY / FILE).read_text().splitlines()[0]
-    assert f"missed: policy/rto.rs: replace > with >=\n        {first_line}" in reported.stdout
+    assert f"missed: policy/rto/mod.rs: replace > with >=\n        {first_line}" in reported.stdout
     assert "50.0%" in reported.stdout
     assert reported.returncode == 1
 

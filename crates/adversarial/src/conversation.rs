@@ -75,14 +75,14 @@ impl Endpoint {
 impl<'a> Conversation<'a> {
     fn new(data: &mut Unstructured<'_>, totals: &'a mut Totals) -> Result<Self> {
         // Without real-time mode: every byte must arrive.
-        let config = |config| Config { real_time: RealTime::default(), ..config };
+        let config = |config: Config| config.with_real_time(RealTime::default());
         let configs = [config(random_config::config(data)?), config(random_config::config(data)?)];
         let seeds = SeedTree::new(data.arbitrary::<u16>()?.into());
         let connections = [
             Connection::connect(&configs[0], seeds.child("opener")),
             Connection::listen(&configs[1], seeds.child("listener")),
         ];
-        let most = u64::from(configs[0].mss.min(configs[1].mss)) * 20;
+        let most = u64::from(configs[0].segments.mss.min(configs[1].segments.mss)) * 20;
         let mut endpoints = Vec::new();
         for connection in connections {
             endpoints.push(Endpoint::new(connection, data.int_in_range(0..=most)?));

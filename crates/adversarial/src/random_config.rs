@@ -20,7 +20,7 @@ pub(crate) fn config(data: &mut Unstructured<'_>) -> Result<Config> {
     let mut runner = TestRunner::new_with_rng(proptest::test_runner::Config::default(), rng);
     let config = CONFIGS.with(|configs| draw(configs, &mut runner));
     Ok(match data.int_in_range(0..=3_u8)? {
-        0 => Config { real_time: MODES.with(|modes| draw(modes, &mut runner)), ..config },
+        0 => config.with_real_time(MODES.with(|modes| draw(modes, &mut runner))),
         1 => Config::linux(),
         _ => config,
     })

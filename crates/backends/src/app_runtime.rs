@@ -370,7 +370,7 @@ pub(crate) fn samples_of(scenario: &Scenario) -> Option<Samples> {
 /// Returns the payload of a full segment.
 pub(crate) fn mss_of(carrier: &Carrier) -> u64 {
     match carrier {
-        Carrier::Tcp(settings) => settings.opener.mss.into(),
+        Carrier::Tcp(settings) => settings.opener.segments.mss.into(),
         Carrier::Datagrams(settings) => settings.config.mss.into(),
         Carrier::External(settings) => settings.mss.into(),
     }

@@ -130,7 +130,7 @@ impl Path {
         let rtt = plan.round_trip(flow)?;
         let group = &plan.groups[plan.flows[flow].group];
         let timeout = match &group.carrier {
-            Carrier::Tcp(settings) => settled_timeout(&settings.opener.rto, rtt).as_secs_f64(),
+            Carrier::Tcp(settings) => settled_timeout(&settings.opener.timers.rto, rtt).as_secs_f64(),
             Carrier::Datagrams(_) | Carrier::External(_) => f64::NAN,
         };
         Some(Self { rtt: rtt.as_secs_f64(), period: period_of(&group.flow.application), timeout })

@@ -294,14 +294,14 @@ fn room(queue: &Queue) -> f64 {
 
 fn window(group: &GroupPlan) -> f64 {
     match &group.carrier {
-        Carrier::Tcp(settings) => f64::from(settings.opener.window),
+        Carrier::Tcp(settings) => f64::from(settings.opener.window.max),
         Carrier::Datagrams(_) | Carrier::External(_) => f64::INFINITY,
     }
 }
 
 fn mss(group: &GroupPlan) -> f64 {
     f64::from(match &group.carrier {
-        Carrier::Tcp(settings) => settings.opener.mss,
+        Carrier::Tcp(settings) => settings.opener.segments.mss,
         Carrier::Datagrams(settings) => settings.config.mss,
         Carrier::External(settings) => settings.mss,
     })

@@ -19,7 +19,7 @@ pub(crate) fn is_open(endpoint: &Endpoint) -> bool {
 pub(crate) fn fitted(carrier: Carrier, network: &Network, pairs: &[RoutePair], end: Instant) -> Carrier {
     let Carrier::Tcp(settings) = carrier else { return carrier };
     let bytes = pairs.iter().map(|pair| ROOM * held(network, *pair, end)).fold(0.0, f64::max);
-    let widened = |config: Config| Config { window: config.window.max(segments(bytes, config.mss)), ..config };
+    let widened = |config: Config| config.with_max_window(config.window.max.max(segments(bytes, config.segments.mss)));
     Carrier::Tcp(EndpointSettings {
         opener: widened(settings.opener),
         listener: widened(settings.listener),

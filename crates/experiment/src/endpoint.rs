@@ -43,7 +43,7 @@ fn quic_of(settings: QuicSettings) -> ExternalSettings {
 pub(crate) fn full_packet(carrier: &Carrier) -> u64 {
     // IPv4 header, and the header of TCP or UDP without options.
     let (mss, headers) = match carrier {
-        Carrier::Tcp(settings) => (settings.opener.mss, 40),
+        Carrier::Tcp(settings) => (settings.opener.segments.mss, 40),
         Carrier::Datagrams(settings) => (settings.config.mss, 28),
         Carrier::External(settings) => (settings.mss, 28),
     };

@@ -142,7 +142,7 @@ pub(crate) fn choose(plan: &Plan, names: &[String]) -> Result<Vec<bool>, Scenari
 }
 
 fn is_vegas(carrier: &Carrier) -> bool {
-    matches!(carrier, Carrier::Tcp(settings) if settings.opener.recovery == Recovery::Vegas)
+    matches!(carrier, Carrier::Tcp(settings) if settings.opener.recovery.scheme == Recovery::Vegas)
 }
 
 /// Returns the states between two events in the order in which the sender went through them.

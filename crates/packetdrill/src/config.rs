@@ -3,7 +3,7 @@
 use crate::device;
 use crate::socket::Settings;
 use crate::sysctl;
-use earlybird_tcp::{Config, EcnMode, IpVersion, KeepAlive, Lifetimes, RackConfig, ReceiveBuffer};
+use earlybird_tcp::{Config, Dsack, EcnMode, IpVersion, KeepAlive, Lifetimes, RackConfig, ReceiveBuffer};
 use earlybird_units::Duration;
 use std::net::IpAddr;
 
@@ -21,30 +21,28 @@ pub(crate) fn config(settings: &Settings, address: IpAddr, is_client: bool) -> C
     let mss = mss_limit(settings, address);
     let linux = Config::linux();
     let largest = sysctl::values("tcp_rmem").get(2).copied().unwrap_or(6_291_456);
-    Config {
-        mss,
-        window: (largest / u64::from(mss)) as u32,
-        timestamps: sysctl::is_on("tcp_timestamps"),
-        ip: if address.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 },
-        nagle: !settings.no_delay,
-        sack_blocks: if sysctl::is_on("tcp_sack") { 4 } else { 0 },
-        duplicate_sack: sysctl::is_on("tcp_dsack"),
-        ecn: match sysctl::value("tcp_ecn", 2) {
+    linux
+        .with_mss(mss)
+        .with_max_window((largest / u64::from(mss)) as u32)
+        .with_timestamps(sysctl::is_on("tcp_timestamps"))
+        .with_ip(if address.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 })
+        .with_nagle(!settings.no_delay)
+        .with_sack_blocks(if sysctl::is_on("tcp_sack") { 4 } else { 0 })
+        .with_dsack(if sysctl::is_on("tcp_dsack") { Dsack::DataAndSyn } else { Dsack::Off })
+        .with_ecn(match sysctl::value("tcp_ecn", 2) {
             1 => EcnMode::Classic,
             2 if !is_client => EcnMode::Classic,
             _ => EcnMode::Off,
-        },
-        rack: RackConfig { probes_tail: sysctl::value("tcp_early_retrans", 3) >= 3, ..linux.rack },
-        receive_buffer: ReceiveBuffer::Tuned { initial: FIRST_BUFFER, largest },
-        restarts_after_idle: sysctl::is_on("tcp_slow_start_after_idle"),
-        lifetimes: Lifetimes {
+        })
+        .with_rack(RackConfig { probes_tail: sysctl::value("tcp_early_retrans", 3) >= 3, ..linux.recovery.rack })
+        .with_receive_buffer(ReceiveBuffer::Tuned { initial: FIRST_BUFFER, largest })
+        .with_slow_start_after_idle(sysctl::is_on("tcp_slow_start_after_idle"))
+        .with_lifetimes(Lifetimes {
             opening: Some(opening_limit(settings)),
             user_timeout: user_timeout(settings),
             keep_alive: keep_alive(settings),
             ..linux.lifetimes
-        },
-        ..linux
-    }
+        })
 }
 
 /// Returns the timeout of the handshake: retries with exponential back-off from one second.

@@ -46,14 +46,14 @@ fn refusal(name: &str, problem: &str) -> ScenarioError {
 /// Bounds the data that a connection takes before it can send it: the relay drops units that are too old, the connection does
 /// not (Linux: `TCP_NOTSENT_LOWAT`).
 fn live(config: Config) -> Config {
-    let config = Config { segmentation: Segmentation::Real, unsent_limit: Some(UNSENT), ..config };
-    if config.real_time.framing && config.recovery == Recovery::Rack { with_sparse_acks(config) } else { config }
+    let config = config.with_segmentation(Segmentation::Real).with_unsent_limit(Some(UNSENT));
+    if config.real_time.framing && config.recovery.scheme == Recovery::Rack { with_sparse_acks(config) } else { config }
 }
 
 /// Saves bytes of a stream of frames whose losses RACK detects: sparse ACKs, and no timestamps, because each RTT sample follows
 /// from the time at which a segment left.
 fn with_sparse_acks(config: Config) -> Config {
-    Config { acking: ACKS, timestamps: false, ..config }
+    config.with_acking(ACKS).with_timestamps(false)
 }
 
 /// The time between two ACKs: on short paths half of SRT's (10 ms), and always shorter than the margin of the timers that wait

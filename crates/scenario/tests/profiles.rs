@@ -35,18 +35,21 @@ const LINUX: (&str, &str) = ("endpoint.profile", "linux");
 
 #[test]
 fn a_linux_endpoint_is_what_the_transport_calls_linux_in_packets_of_1500_bytes() {
-    let linux =
-        Config { segmentation: Segmentation::Simulated, mss: 1448, window: 4344, nagle: false, ..Config::linux() };
+    let linux = Config::linux()
+        .with_segmentation(Segmentation::Simulated)
+        .with_mss(1448)
+        .with_max_window(4344)
+        .with_nagle(false);
     assert_eq!(config(&[LINUX, ("endpoint.transport", "cubic")]), linux);
-    assert_eq!(config(&[LINUX, ("endpoint.timestamps", "false")]).mss, 1460);
-    assert!(config(&[LINUX, ("endpoint.nagle", "true")]).nagle);
+    assert_eq!(config(&[LINUX, ("endpoint.timestamps", "false")]).segments.mss, 1460);
+    assert!(config(&[LINUX, ("endpoint.nagle", "true")]).segments.nagle);
 }
 
 #[test]
 fn a_window_of_64_segments_of_1000_bytes_held_todays_senders_back() {
     let sizes = |changes: &[(&str, &str)]| {
         let config = config(changes);
-        (config.mss, config.window)
+        (config.segments.mss, config.window.max)
     };
     assert_eq!(sizes(&[("endpoint.profile", "ns2")]), (1000, 64));
     assert_eq!(sizes(&[]), (1448, 4344), "6 MiB");
@@ -85,7 +88,7 @@ fn a_name_means_the_same_window_on_linux(
     #[case] recovery: Recovery,
 ) {
     let config = config(&[LINUX, ("endpoint.transport", transport)]);
-    assert_eq!((config.control, config.recovery, config.check()), (control, recovery, Ok(())));
+    assert_eq!((config.control, config.recovery.scheme, config.check()), (control, recovery, Ok(())));
 }
 
 #[rstest]
@@ -100,7 +103,8 @@ fn what_linux_does_in_recovery_gives_way_where_it_does_not_fit(
     #[case] forward_rto: bool,
 ) {
     let config = config(&[LINUX, ("endpoint.transport", transport)]);
-    let chosen = (config.window_reduction, config.spurious.undo, config.spurious.forward_rto);
+    let chosen =
+        (config.recovery.window_reduction, config.recovery.spurious.undo, config.recovery.spurious.forward_rto);
     assert_eq!(chosen, (reduction, undo, forward_rto));
 }
 

@@ -111,7 +111,7 @@ pub enum Carrier {
 impl Carrier {
     pub(crate) const fn mss(&self) -> u16 {
         match self {
-            Self::Tcp(settings) => settings.opener.mss,
+            Self::Tcp(settings) => settings.opener.segments.mss,
             Self::Datagrams(settings) => settings.config.mss,
             Self::External(settings) => settings.mss,
         }

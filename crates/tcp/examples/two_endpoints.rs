@@ -81,7 +81,7 @@ fn endpoints() -> [Endpoint; 2] {
         destination_port: 80,
     };
     // An MTU of 1500 less the headers of IPv4 and of TCP, timestamps included.
-    let config = Config { mss: 1448, receive_buffer: ReceiveBuffer::Fixed(BUFFER as u64), ..Config::rfc() };
+    let config = Config::rfc().with_mss(1448).with_receive_buffer(ReceiveBuffer::Fixed(BUFFER as u64));
     // A driver on a real network draws these from a secret, so that strangers cannot guess them (RFC 6528).
     let [first, second] = [7_u32, 8].map(|origin| Identity { origin: SeqNum(origin << 20), timestamp_offset: origin });
     let seeds = SeedTree::new(1);

@@ -10,7 +10,7 @@
 //! | a segment came for this connection | [`Connection::on_segment`] | keep what [`AcceptedRange`] names, nothing else: [`Assembler::put`]; what is [acknowledged](Connection::acknowledged) is needed no more: [`Ring::forget_below`] |
 //! | a router reports on a segment that was sent | [`Connection::on_path_mtu`], [`Connection::on_unreachable`] | |
 //! | the time has come that [`Connection::poll_timeout`] named | [`Connection::on_timeout`] | |
-//! | the application writes | [`Connection::write`] | no more than [`Connection::room`], then [`Ring::append`]; [`Config::send_buffer`] is as large as the ring |
+//! | the application writes | [`Connection::write`] | no more than [`Connection::room`], then [`Ring::append`]; [`BufferConfig::send`] is as large as the ring |
 //! | it changes its mind about when short segments leave | [`Connection::set_nagle`], [`Connection::cork`], [`Connection::end_record`] | |
 //! | the application reads | [`Connection::read`], which opens the window again | [`Assembler::read`] |
 //! | it has no more to write, or no more interest, or gives up | [`Connection::shutdown`], [`Connection::close`], [`Connection::abort`] | |
@@ -29,14 +29,14 @@
 //! * whether the bytes of a packet are a sound segment, and whose: `earlybird_wire::parse`, and a table of addresses;
 //! * numbers that strangers cannot guess ([`Identity`], RFC 6528): [`Connection::connect_as`] and [`Connection::listen_as`]. The
 //!   plain constructors draw theirs from a seed, for simulations;
-//! * the largest segment that the path takes, [`Config::mss`]: [`IpVersion::mss_within`] gives it. Options take their room from it
-//!   where [`Config::segmentation`] is [`Segmentation::Real`]; simulations mean payload by it;
+//! * the largest segment that the path takes, [`SegmentConfig::mss`]: [`IpVersion::mss_within`] gives it. Options take their room from it
+//!   where [`SegmentConfig::segmentation`] is [`Segmentation::Real`]; simulations mean payload by it;
 //! * a place for what arrives, as large as the connection believes: [`ReceiveBuffer::Fixed`] says how large that is.
 //!
 //! A connection ends when both sides have closed, by a reset, or by itself when its peer is silent for longer than its
 //! [`Lifetimes`]; an event tells, and [`Connection::ending`] does later. [`Event::TimeWaitReused`] says that the segment just given opens
 //! a new connection between the same ends. What came and was not believed is counted in [`Connection::drop_counters`]; it is answered
-//! no more often than [`Config::challenge_interval`] says. That all connections together do not answer too often, resets
+//! no more often than [`AckConfig::challenge_interval`] says. That all connections together do not answer too often, resets
 //! by [`reject`] among them, is for the driver.
 //!
 //! With frames ([`RealTime::framing`]) one write is one segment: [`Connection::write_frame`], [`Connection::read_frame`], and
@@ -59,6 +59,10 @@ mod trace;
 
 pub use config::Config;
 pub use config::check::ConfigError;
+pub use config::groups::{
+    AckConfig, BufferConfig, Dsack, GrowthConfig, IdleRto, InitialSsthresh, RecoveryConfig, SegmentConfig, TimerConfig,
+    TimestampConfig, WindowConfig,
+};
 pub use connection::{
     AcceptedRange, Connection, DropCounters, Ending, Event, FastOpenOffer, FastOpenOutcome, Identity, RfcState,
     SegmentMeta, Transmit, reject,
@@ -67,7 +71,6 @@ pub use listen::{FastOpenServer, ListenConfig, ListenStatistics, Listener, Opene
 pub use policy::acking::Acking;
 pub use policy::backlog::{Backlog, SendLimit};
 pub use policy::buffer::ReceiveBuffer;
-pub use policy::choice::{Control, CustomControl, EcnMode, Recovery, Restart, RtoConfig, RtoRule, Trigger};
 pub use policy::control::bbr::{BbrParameters, State as BbrState};
 pub use policy::control::copa::CopaParameters;
 pub use policy::control::cubic::{CubicConfig, CubicCurve, CubicVersion};
@@ -78,21 +81,26 @@ pub use policy::control::pert::{
     early_response_share,
 };
 pub use policy::control::prague::PragueParameters;
+pub use policy::control::registry::{Control, CustomControl};
 pub use policy::control::reno::Halved;
 pub use policy::control::slow_start::SlowStartRule;
 pub use policy::control::tolerant::TolerantParameters;
 pub use policy::control::vegas::VegasParameters;
 pub use policy::control::{CongestionControl, Flight, Gauges, Handshake, Marks, Missing, Progress, Window};
 pub use policy::delivery::Delivery;
+pub use policy::ecn::EcnMode;
 pub use policy::lifetimes::{KeepAlive, Lifetimes};
-pub use policy::recovery::counting::Rules;
+pub use policy::recovery::choice::Recovery;
+pub use policy::recovery::dupack_common::RecoveryRules;
 pub use policy::recovery::newreno::NewRenoFlags;
 pub use policy::recovery::rack::RackConfig;
 pub use policy::reduction::WindowReduction;
-pub use policy::rto::{CoarseEstimator, LinuxEstimator, Rfc6298Estimator, RtoEstimator};
+pub use policy::rto::{
+    CoarseEstimator, LinuxEstimator, Rfc6298Estimator, RtoConfig, RtoEstimator, RtoRestart, RtoRule,
+};
 pub use policy::segmentation::{IpVersion, Segmentation};
 pub use policy::spurious::{SpuriousDetection, Undo};
-pub use policy::trigger::{AgeReference, DelayEstimator};
+pub use policy::trigger::{AgeReference, DelayEstimator, Trigger};
 pub use policy::window_probe::WindowProbe;
 pub use real_time::{Frame, RealTime, RealTimeStatistics, SkipResponse, WriteError};
 pub use send::account::busy_time::LimitedTimes;

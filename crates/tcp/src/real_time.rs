@@ -22,7 +22,7 @@ use earlybird_units::Duration;
 /// }
 ///
 /// // The sender holds 12 frames at most: those of a playback delay.
-/// let config = Config { real_time: RealTime::mtcp(SendLimit::Segments(12)), ..Config::rfc() };
+/// let config = Config::rfc().with_real_time(RealTime::mtcp(SendLimit::Segments(12)));
 /// let mut speaker = Connection::connect(&config, SeedTree::new(1));
 /// let mut listener = Connection::listen(&config, SeedTree::new(2));
 /// let cx = &mut Cx { now: Instant::from_nanos(1), trace: &mut () };
@@ -45,7 +45,7 @@ use earlybird_units::Duration;
 /// deliver(cx, &mut listener, &mut speaker, None);
 /// assert_eq!(speaker.losses_reported(), 1);
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RealTime {
     /// When the reader steps over what is missing.
     pub delivery: Delivery,
@@ -72,7 +72,24 @@ pub struct RealTime {
     pub replaces_after: Option<Duration>,
 }
 
+impl Default for RealTime {
+    fn default() -> Self {
+        Self::OFF
+    }
+}
+
 impl RealTime {
+    /// Ordinary TCP: no frames, nothing is skipped or abandoned.
+    pub const OFF: Self = Self {
+        delivery: Delivery::InOrder,
+        backlog: Backlog::Block(SendLimit::Unlimited),
+        framing: false,
+        skip_notice: false,
+        skip_response: SkipResponse::None,
+        never_retransmits: false,
+        replaces_after: None,
+    };
+
     /// The MTCP paper's mode, and TCP-RTM's: nobody waits for anybody. The limit is what one playback delay holds: what
     /// is older is worthless. A loss that is stepped over reduces the window, which the paper leaves open: a reader that always waits would else hide every
     /// loss from the sender, which then takes nearly all of a link from SACK.

@@ -110,7 +110,7 @@ fn check_feedback(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> 
 /// A control with a rate of its own always sends at that.
 fn check_rate(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     let config = endpoint.config(Duration::ZERO);
-    let has_rate = config.control.factory().needs(config.rules).has_rate;
+    let has_rate = config.control.factory().needs(config.recovery.rules).has_rate;
     ensure(!has_rate || endpoint.pacing != Some(false), || {
         let problem = format!("does not go with `{}`, which always sends at a rate of its own", endpoint.transport);
         ScenarioError::new(&join(path, "pacing"), problem).text("false").allowed("true")
@@ -176,7 +176,7 @@ fn check_timer(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     for (time, key) in [(rto.tick, "tick"), (rto.ceiling, "ceiling"), (rto.initial, "initial")] {
         time.map_or(Ok(()), |time| positive(time, &join(path, key)))?;
     }
-    let ceiling = rto.ceiling.unwrap_or_else(|| endpoint.config(Duration::ZERO).rto.ceiling.into());
+    let ceiling = rto.ceiling.unwrap_or_else(|| endpoint.config(Duration::ZERO).timers.rto.ceiling.into());
     let Some(floor) = rto.floor.filter(|floor| *floor > ceiling) else { return Ok(()) };
     let error = ScenarioError::new(&join(path, "floor"), "is above the largest timeout").text(&floor.to_string());
     Err(error.allowed(format!("a duration up to {ceiling}")).hint(format!("raise `{path}.ceiling`.")))

@@ -5,7 +5,7 @@ use crate::quantity::{Fraction, Time};
 use crate::settings::{self, Endpoint, Profile, Rack, RetransmissionTimer};
 use earlybird_tcp::{
     Acking, AgeReference, Config, Control, EcnMode, IpVersion, NewRenoFlags, RackConfig, ReceiveBuffer, Recovery,
-    Restart, RtoConfig, Segmentation, SpuriousDetection, Trigger, Undo, WindowReduction,
+    RtoConfig, RtoRestart, Segmentation, SpuriousDetection, Trigger, Undo, WindowReduction,
 };
 use earlybird_units::Duration;
 
@@ -45,26 +45,28 @@ impl Endpoint {
     pub fn config(&self, deadline: Duration) -> Config {
         let base = self.base(deadline);
         let chosen = self.with_choices(base);
-        Config {
-            segmentation: Segmentation::Simulated,
-            window: self.window.unwrap_or(base.window),
-            receive_buffer: self.receive_buffer.map_or(base.receive_buffer, |size| ReceiveBuffer::Fixed(size.into())),
-            send_buffer: self.send_buffer.map(u64::from),
-            unsent_limit: self.unsent_limit.map(u64::from),
-            limited_transmit: self.limited_transmit.unwrap_or(base.limited_transmit),
-            holds_new_data: self.hold_new_data.unwrap_or(base.holds_new_data),
-            precise_halving: self.precise_halving.unwrap_or(base.precise_halving),
-            acking: self.delayed_ack.map_or(base.acking, |delay| delayed_acks(self.profile, delay.duration())),
-            rack: rack_of(&self.rack, base.rack),
-            nagle: self.nagle.unwrap_or(false),
-            window_reduction: self.window_reduction.map_or(chosen.window_reduction, Into::into),
-            spurious: self.spurious(chosen.spurious),
-            paces: self.pacing.unwrap_or(base.paces),
-            trigger: self.trigger(),
-            rto: self.timer(base.rto),
-            restart: self.rto.restart_on_duplicate.map_or(base.restart, restart_of),
-            ..chosen
-        }
+        chosen
+            .with_segmentation(Segmentation::Simulated)
+            .with_max_window(self.window.unwrap_or(base.window.max))
+            .with_receive_buffer(
+                self.receive_buffer.map_or(base.buffers.receive, |size| ReceiveBuffer::Fixed(size.into())),
+            )
+            .with_send_buffer(self.send_buffer.map(u64::from))
+            .with_unsent_limit(self.unsent_limit.map(u64::from))
+            .with_limited_transmit(self.limited_transmit.unwrap_or(base.recovery.limited_transmit))
+            .with_sack1_hold_new_data(self.hold_new_data.unwrap_or(base.recovery.sack1_hold_new_data))
+            .with_precise_halving(self.precise_halving.unwrap_or(base.window.precise_halving))
+            .with_acking(
+                self.delayed_ack.map_or(base.acks.policy, |delay| delayed_acks(self.profile, delay.duration())),
+            )
+            .with_rack(rack_of(&self.rack, base.recovery.rack))
+            .with_nagle(self.nagle.unwrap_or(false))
+            .with_window_reduction(self.window_reduction.map_or(chosen.recovery.window_reduction, Into::into))
+            .with_spurious(self.spurious(chosen.recovery.spurious))
+            .with_pacing(self.pacing.unwrap_or(base.pacing))
+            .with_dupthresh(self.trigger())
+            .with_rto(self.timer(base.timers.rto))
+            .with_rto_restart(self.rto.restart_on_duplicate.map_or(base.timers.restart, restart_of))
     }
 
     /// Returns whether it follows our own preset and not its profile.
@@ -74,28 +76,28 @@ impl Endpoint {
 
     fn base(&self, deadline: Duration) -> Config {
         let base = if self.is_own() { Config::earlybird_rt(deadline) } else { self.profile.config() };
-        let base = Config { timestamps: self.timestamps.unwrap_or(base.timestamps), ..base };
+        let base = base.with_timestamps(self.timestamps.unwrap_or(base.timestamps.enabled));
         let base = if self.profile == Profile::Ns2 { base } else { self.on_ethernet(base) };
-        let mss = self.mss.unwrap_or(base.mss);
+        let mss = self.mss.unwrap_or(base.segments.mss);
         let usual = match self.profile {
             Profile::Rfc if !self.is_own() => rfc3390_window(mss),
-            _ => base.initial_window,
+            _ => base.window.initial,
         };
-        Config { mss, initial_window: self.initial_window.unwrap_or(usual), ..base }
+        base.with_mss(mss).with_initial_window(self.initial_window.unwrap_or(usual))
     }
 
     /// Returns packets of 1500 bytes, and a window that holds no more back than the receiver's buffer does.
     fn on_ethernet(&self, base: Config) -> Config {
-        let mss = Config { mss: IpVersion::V4.mss_within(ETHERNET), ..base }.payload();
+        let mss = base.with_mss(IpVersion::V4.mss_within(ETHERNET)).payload();
         let bytes = self.receive_buffer.unwrap_or_default().max(RECEIVE_BUFFER);
-        Config { mss, window: bytes / u32::from(self.mss.unwrap_or(mss)), ..base }
+        base.with_mss(mss).with_max_window(bytes / u32::from(self.mss.unwrap_or(mss)))
     }
 
     /// Chooses control, recovery and feedback: what the keys say, else what the transport's name says, else what comes with
     /// the control.
     fn with_choices(&self, base: Config) -> Config {
         let classic = if self.uses_ecn() { EcnMode::Classic } else { EcnMode::Off };
-        let config = Config { ecn: classic, ..base }.with_control(self.control(&base));
+        let config = base.with_ecn(classic).with_control(self.control(&base));
         let named = match (self.recovery, self.transport.kind, self.transport.detection) {
             (Some(recovery), ..) => Some(self.recovery_called(recovery)),
             (None, Kind::Repair(Repair::Reno), _) => Some(self.recovery_called(settings::Recovery::Reno)),
@@ -104,7 +106,9 @@ impl Endpoint {
             }
             (None, _, Detection::Rack) => Some(Recovery::Rack),
             // RACK-TLP counts no duplicate ACKs, of which the rule asks for one.
-            (None, _, Detection::EarlyRetransmission) if config.recovery == Recovery::Rack => Some(Recovery::Rfc6675),
+            (None, _, Detection::EarlyRetransmission) if config.recovery.scheme == Recovery::Rack => {
+                Some(Recovery::Rfc6675)
+            }
             (None, ..) => None,
         };
         named.map_or(config, |recovery| config.with_recovery(recovery))
@@ -207,8 +211,8 @@ fn rfc3390_window(mss: u16) -> u32 {
     (4 * mss).min((2 * mss).max(4380)) / mss
 }
 
-const fn restart_of(on_duplicate: bool) -> Restart {
-    if on_duplicate { Restart::Duplicates } else { Restart::Progress }
+const fn restart_of(on_duplicate: bool) -> RtoRestart {
+    if on_duplicate { RtoRestart::Duplicates } else { RtoRestart::Progress }
 }
 
 fn rack_of(rack: &Rack, base: RackConfig) -> RackConfig {

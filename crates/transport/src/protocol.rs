@@ -57,7 +57,7 @@ impl Endpoint {
 
     fn tcp(&self, workload: &Workload<'_>) -> TcpEnds {
         let opener = with_send_buffer(self.config(workload.deadline), workload);
-        let opener = Config { real_time: self.mode(workload), ..opener };
+        let opener = opener.with_real_time(self.mode(workload));
         TcpEnds { opener, listener: if self.profile == Profile::Ns2 { sink_of(opener) } else { opener } }
     }
 
@@ -68,7 +68,7 @@ impl Endpoint {
                 Datagram::Tfrc => datagram::Control::Tfrc,
                 Datagram::Srt => datagram::Control::Srt(self.srt_parameters(workload)),
             },
-            mss: self.config(Duration::ZERO).mss,
+            mss: self.config(Duration::ZERO).segments.mss,
             ecn: self.uses_ecn(),
         }
     }
@@ -91,13 +91,13 @@ const SEND_BUFFER: u64 = 131_072;
 
 /// Bounds the send buffer of a live encoder: its rules for dropping frames act on what the socket does not take.
 fn with_send_buffer(config: Config, workload: &Workload<'_>) -> Config {
-    let is_limited = config.send_buffer.or(config.unsent_limit).is_some();
-    if workload.is_ingest && !is_limited { Config { send_buffer: Some(SEND_BUFFER), ..config } } else { config }
+    let is_limited = config.buffers.send.or(config.buffers.unsent_limit).is_some();
+    if workload.is_ingest && !is_limited { config.with_send_buffer(Some(SEND_BUFFER)) } else { config }
 }
 
 /// Returns the configuration of ns-2's sink, which has no window and no retransmission timer: only the opener repeats a
 /// handshake.
 fn sink_of(opener: Config) -> Config {
-    let rto = RtoConfig { initial: Duration::MAX, ceiling: Duration::MAX, ..opener.rto };
-    Config { control: Control::Reno, rto, ..opener }
+    let rto = RtoConfig { initial: Duration::MAX, ceiling: Duration::MAX, ..opener.timers.rto };
+    opener.with_control_only(Control::Reno).with_rto(rto)
 }

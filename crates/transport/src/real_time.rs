@@ -62,7 +62,7 @@ impl Endpoint {
         // The table may be given for all flows of a scenario: transports without the mode do not read it.
         let Kind::RealTime(preset) = self.transport.kind else { return tcp::RealTime::default() };
         let Workload { deadline, units, .. } = *workload;
-        let mss = self.config(deadline).mss;
+        let mss = self.config(deadline).segments.mss;
         let limit_of = |limit: SendLimit| match limit {
             SendLimit::Unlimited => tcp::SendLimit::Unlimited,
             SendLimit::Packets(packets) => tcp::SendLimit::Segments(packets),

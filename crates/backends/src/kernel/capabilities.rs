@@ -157,8 +157,8 @@ pub(super) fn options_of(scenario: &Scenario, spec: &FlowSpec) -> Result<Options
     Ok(Options {
         control,
         segment: (mss_of(&spec.carrier) + super::TIMESTAMPS) as i32,
-        window: i32::try_from(u64::from(settings.opener.window) * mss_of(&spec.carrier)).unwrap_or(i32::MAX),
-        nagle: settings.opener.nagle,
+        window: i32::try_from(u64::from(settings.opener.window.max) * mss_of(&spec.carrier)).unwrap_or(i32::MAX),
+        nagle: settings.opener.segments.nagle,
         floor: timer.floor.map(|floor| (floor.duration().as_nanos() / 1_000) as i32),
         linear_when_thin: timer.linear_when_thin.unwrap_or(false),
     })

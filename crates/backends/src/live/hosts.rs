@@ -86,14 +86,16 @@ fn settings_of(spec: &FlowSpec) -> &EndpointSettings {
 /// Returns the parameters of an endpoint as a wire asks for them. The scenario's segment is payload; here its size takes in the
 /// options that every segment has, so that the payload is the same. Its paths carry every packet: what vanishes was not too large.
 fn wire_config(config: &Config) -> Config {
-    let real =
-        Config { segmentation: Segmentation::Real, unsent_limit: Some(UNSENT), finds_black_holes: false, ..*config };
-    Config { mss: real.mss + (real.mss - real.payload()), ..real }
+    let real = config
+        .with_segmentation(Segmentation::Real)
+        .with_unsent_limit(Some(UNSENT))
+        .with_pmtu_black_hole_detection(false);
+    real.with_mss(real.segments.mss + (real.segments.mss - real.payload()))
 }
 
 /// Returns the bytes of a flow's largest packet.
 pub(super) fn packet_of(spec: &FlowSpec) -> u64 {
-    u64::from(wire_config(&settings_of(spec).opener).mss) + HEADERS + u64::from(Encapsulation::Udp.overhead())
+    u64::from(wire_config(&settings_of(spec).opener).segments.mss) + HEADERS + u64::from(Encapsulation::Udp.overhead())
 }
 
 impl HostStack {

@@ -119,7 +119,7 @@ pub(crate) struct Twins {
 
 impl Twins {
     pub(crate) fn new(flags: PertFlags, seed: u64) -> Self {
-        let config = Config { window: u32::MAX, ..Config::linux().with_control(Control::Pert(flags)) };
+        let config = Config::linux().with_control(Control::Pert(flags)).with_max_window(u32::MAX);
         let setup = config.control_setup(SeedTree::new(seed));
         let kernel = load_replay(&Parameters::from(flags)).expect("the kernel takes it");
         let mut endpoint = config.control.factory().build(&setup);

@@ -18,7 +18,7 @@ pub struct Udp {
 }
 
 /// The MTU of Ethernet, which most paths carry. Where a path carries less, black-hole detection finds it
-/// ([`Config::finds_black_holes`](earlybird_tcp::Config::finds_black_holes)).
+/// ([`SegmentConfig::pmtu_black_hole_detection`](earlybird_tcp::SegmentConfig::pmtu_black_hole_detection)).
 const MTU: u16 = 1500;
 /// The largest message of `recvmsg`, with GRO.
 const MAX_MESSAGE: usize = 1 << 16;

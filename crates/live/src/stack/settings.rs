@@ -122,23 +122,21 @@ pub(super) fn fit_config(
     check_mtu(version, mtu)?;
     // Over IP the application decides, as with kernel sockets.
     let keep_alive = config.lifetimes.keep_alive.or((encapsulation == Encapsulation::Udp).then_some(UDP_KEEP_ALIVE));
-    let config = Config {
-        lifetimes: Lifetimes { keep_alive, ..config.lifetimes },
-        ip: version,
-        mss: config.mss.min(version.mss_within(mtu - encapsulation.overhead())),
-        send_buffer: Some(config.send_buffer.unwrap_or(u64::MAX).min(limits.send_buffer)),
-        receive_buffer: cap_receive_buffer(config, limits.receive_buffer),
+    let config = config
+        .with_lifetimes(Lifetimes { keep_alive, ..config.lifetimes })
+        .with_ip(version)
+        .with_mss(config.segments.mss.min(version.mss_within(mtu - encapsulation.overhead())))
+        .with_send_buffer(Some(config.buffers.send.unwrap_or(u64::MAX).min(limits.send_buffer)))
+        .with_receive_buffer(cap_receive_buffer(config, limits.receive_buffer))
         // No ICMP message reaches a UDP socket, so that only losses can reveal a smaller path MTU (RFC 8899).
-        finds_black_holes: config.finds_black_holes || device.has_black_holes(),
-        ..*config
-    };
+        .with_pmtu_black_hole_detection(config.segments.pmtu_black_hole_detection || device.has_black_holes());
     config.check()?;
     Ok(config)
 }
 
 fn cap_receive_buffer(config: &Config, most: u64) -> ReceiveBuffer {
-    match config.receive_buffer {
-        ReceiveBuffer::LikeWindow if u64::from(config.window) * u64::from(config.mss) > most => {
+    match config.buffers.receive {
+        ReceiveBuffer::LikeWindow if u64::from(config.window.max) * u64::from(config.segments.mss) > most => {
             ReceiveBuffer::Fixed(most)
         }
         ReceiveBuffer::LikeWindow => ReceiveBuffer::LikeWindow,

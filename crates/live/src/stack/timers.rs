@@ -88,7 +88,7 @@ mod tests {
         };
         let (mut client, mut server) = (host(one, "10.0.0.1"), host(other, "10.0.0.2"));
         let lifetimes = Lifetimes { keep_alive: Some(KeepAlive::LINUX), ..Lifetimes::LINUX };
-        let config = Config { lifetimes, ..Config::linux() };
+        let config = Config::linux().with_lifetimes(lifetimes);
         server.listen(80, &config, ListenConfig::default()).unwrap();
         let id = client.connect(&config, Path::to("10.0.0.2".parse().unwrap()), 80).unwrap();
         for _ in 0..5000 {

@@ -69,7 +69,7 @@ fn bbr() -> Config {
 }
 
 fn marked() -> Config {
-    Config { ecn: EcnMode::Classic, ..Config::linux() }
+    Config::linux().with_ecn(EcnMode::Classic)
 }
 
 fn reno_rack() -> Config {
@@ -104,7 +104,7 @@ fn simultaneous_pacer_and_ack_differ_only_in_the_echo() {
 
 /// Returns the segments that leave in the simulator, and those of the stacks.
 fn both(config: Config, bottleneck: &Bottleneck) -> [Vec<Seen>; 2] {
-    let config = Config { segmentation: Segmentation::Simulated, ..config };
+    let config = config.with_segmentation(Segmentation::Simulated);
     let transfer = Transfer { config, bytes: 3_000_000 };
     [simulated::run(bottleneck.network(), transfer), live::run(bottleneck.network(), transfer)]
 }

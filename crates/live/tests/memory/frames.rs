@@ -19,7 +19,7 @@ fn frames_arrive_whole_and_in_order() {
     let impairments = Impairments { lost: 0.05, ..Impairments::default() };
     for encapsulation in [Encapsulation::Ip, Encapsulation::Udp] {
         let mut net = TestPath::new(encapsulation, false, Duration::from_millis(40), impairments, 5);
-        let config = Config { mss: 1460, ..Config::earlybird_rt(Duration::from_millis(150)) };
+        let config = Config::earlybird_rt(Duration::from_millis(150)).with_mss(1460);
         let [source, viewer] = open(&mut net, &config);
         let (mut got, mut written) = (Vec::new(), 0);
         let begin = net.now();
@@ -46,7 +46,7 @@ fn frames_arrive_whole_and_in_order() {
 #[test]
 fn abandoned_frames_are_reported_and_freed() {
     let mut net = TestPath::new(Encapsulation::Ip, false, Duration::from_millis(10), Impairments::default(), 5);
-    let config = Config { real_time: RealTime::mtcp(SendLimit::Segments(12)), ..Config::rfc() };
+    let config = Config::rfc().with_real_time(RealTime::mtcp(SendLimit::Segments(12)));
     let [source, _] = open(&mut net, &config);
     net.largest = 0;
     for number in 0..100 {
@@ -62,7 +62,7 @@ fn abandoned_frames_are_reported_and_freed() {
 #[test]
 fn frame_connections_refuse_byte_writes_and_long_frames() {
     let mut net = TestPath::new(Encapsulation::Ip, false, Duration::from_millis(10), Impairments::default(), 5);
-    let framing = Config { real_time: RealTime::mtcp(SendLimit::Unlimited), ..Config::rfc() };
+    let framing = Config::rfc().with_real_time(RealTime::mtcp(SendLimit::Unlimited));
     let [source, viewer] = open(&mut net, &framing);
     assert_eq!(net.hosts[0].write(source, b"text"), Err(Error::Write(WriteError::Framed)));
     let too_long = net.hosts[0].write_frame(source, &[0; 2000], 0);

@@ -99,7 +99,7 @@ proptest! {
         lengths in [0..200_000_usize, 0..100_000],
     ) {
         let encapsulation = if is_udp { Encapsulation::Udp } else { Encapsulation::Ip };
-        let config = [Config::linux(), Config::rfc(), Config { send_buffer: Some(9000), ..Config::linux() }][profile];
+        let config = [Config::linux(), Config::rfc(), Config::linux().with_send_buffer(Some(9000))][profile];
         let impairments = Impairments { lost, duplicated, reordered };
         let mut net = TestPath::new(encapsulation, is_v6, Duration::from_millis(10), impairments, seed % 1000);
         let texts = lengths.map(pattern);
@@ -126,7 +126,7 @@ fn full_packets_have_the_mtu() {
     {
         let mut net = TestPath::new(encapsulation, is_v6, Duration::from_millis(5), Impairments::default(), 1);
         let text = pattern(100_000);
-        let config = Config { mss: 9000, ..Config::linux() };
+        let config = Config::linux().with_mss(9000);
         assert!(exchange(&mut net, &config, [&text, &[]]) == [text, vec![]]);
         let longest = net.seen.iter().map(|seen| packet_len(encapsulation, is_v6, seen)).max();
         assert_eq!(longest, Some(1500), "{encapsulation:?}, IPv6: {is_v6}");
@@ -138,7 +138,7 @@ fn full_packets_have_the_mtu() {
 fn segments_leave_without_delay() {
     let delay = Duration::from_millis(10);
     let mut net = TestPath::new(Encapsulation::Ip, false, delay, Impairments::default(), 1);
-    exchange(&mut net, &Config { segmentation: Segmentation::Simulated, ..Config::linux() }, [&pattern(50_000), &[]]);
+    exchange(&mut net, &Config::linux().with_segmentation(Segmentation::Simulated), [&pattern(50_000), &[]]);
     let begin = net.seen[0].at;
     let steps: Vec<u64> = net.seen.iter().map(|seen| (seen.at - begin).as_nanos() % delay.as_nanos()).collect();
     // Nothing is lost: the only timer that matters is the one for delayed ACKs.

@@ -90,7 +90,7 @@ impl Application<Udp, MonotonicClock> for Viewer {
 #[test]
 fn frames_arrive_without_delay() {
     let clock = MonotonicClock::default();
-    let config = Config { mss: 1460, nagle: false, ..Config::earlybird_rt(Duration::from_millis(200)) };
+    let config = Config::earlybird_rt(Duration::from_millis(200)).with_mss(1460).with_nagle(false);
     let device = Udp::bind(loopback()).unwrap();
     let there = Path::over_udp(device.address());
     let make = move || {

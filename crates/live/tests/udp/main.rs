@@ -174,7 +174,7 @@ fn a_killed_peer_times_out() {
     let server = Server::new(loopback(), usize::MAX);
     let mut driver = Driver::new(client(loopback(), MonotonicClock::default())).unwrap();
     let patience = Some(Duration::from_millis(700));
-    let config = Config { lifetimes: Lifetimes { user_timeout: patience, ..Lifetimes::LINUX }, ..Config::linux() };
+    let config = Config::linux().with_lifetimes(Lifetimes { user_timeout: patience, ..Lifetimes::LINUX });
     let id = driver.stack.connect(&config, Path::over_udp(server.address), PORT).unwrap();
     let mut application = Client::new(pattern(50_000_000), 1);
     application.on_progress = Some(Box::new(move || {

@@ -84,17 +84,20 @@ fn sack() -> EndpointSettings {
 }
 
 fn rfc_with_delayed_acks() -> EndpointSettings {
-    rfc(Config { acking: Acking::Delayed(Duration::from_millis(100)), ..Config::rfc() })
+    rfc(Config::rfc().with_acking(Acking::Delayed(Duration::from_millis(100))))
 }
 
 fn pert_with_early_retransmission() -> EndpointSettings {
     let trigger = Trigger::EarlyRetransmission(AgeReference::Missing);
     let base = Config::ns2();
-    ns2(Config { control: Control::Pert(PertFlags::DEFAULT), trigger, rto: base.rto.fine_grained(), ..base })
+    ns2(base
+        .with_control_only(Control::Pert(PertFlags::DEFAULT))
+        .with_dupthresh(trigger)
+        .with_rto(base.timers.rto.fine_grained()))
 }
 
 fn bbr() -> EndpointSettings {
-    rfc(Config { control: Control::Bbr(BbrParameters::DEFAULT), ..Config::rfc() })
+    rfc(Config::rfc().with_control_only(Control::Bbr(BbrParameters::DEFAULT)))
 }
 
 #[test]

@@ -22,11 +22,11 @@ fn bbr() -> EndpointSettings {
 }
 
 fn with(parameters: BbrParameters) -> EndpointSettings {
-    rfc(Config { control: Control::Bbr(parameters), window: 1000, ..Config::rfc() })
+    rfc(Config::rfc().with_control_only(Control::Bbr(parameters)).with_max_window(1000))
 }
 
 pub(crate) fn reno() -> EndpointSettings {
-    rfc(Config { window: 1000, ..Config::rfc() })
+    rfc(Config::rfc().with_max_window(1000))
 }
 
 /// The path with a buffer of so many packets, where a share of the packets gets lost.
@@ -120,8 +120,8 @@ fn one_flow_fills_the_link_with_a_tenth_of_a_pipe_in_the_queue() {
 /// ns-2's coarse clock, which counts round trips in steps of 10 ms, does not reach the model.
 #[test]
 fn it_works_with_the_settings_of_ns2_and_a_recovery_that_waits() {
-    let base = Config { recovery: Recovery::Rfc6675, window: 1000, ..Config::ns2() };
-    let endpoints = ns2(Config { control: Control::Bbr(BbrParameters::DEFAULT), ..base });
+    let base = Config::ns2().with_recovery_only(Recovery::Rfc6675).with_max_window(1000);
+    let endpoints = ns2(base.with_control_only(Control::Bbr(BbrParameters::DEFAULT)));
     let (carried, _) = run(path(100, 0.0, 1), &[(endpoints, bulk)], 0, 30);
     assert!(carried.shares[0] > 0.95 && carried.queue < 0.2, "{carried:?}");
 }
@@ -196,8 +196,8 @@ fn random_loss_of_1_percent_costs_an_eighth_of_the_link_and_nothing_without_the_
 /// RACK finds losses by time and tells of them, too.
 #[test]
 fn with_rack_it_is_the_same() {
-    let settings = Config { control: Control::Bbr(BbrParameters::DEFAULT), window: 1000, ..Config::rfc() };
-    let endpoints = rfc(Config { recovery: Recovery::Rack, ..settings });
+    let settings = Config::rfc().with_control_only(Control::Bbr(BbrParameters::DEFAULT)).with_max_window(1000);
+    let endpoints = rfc(settings.with_recovery_only(Recovery::Rack));
     let (carried, _) = run(path(100, 0.0, 1), &[(endpoints, bulk)], 0, 30);
     assert!(carried.shares[0] > 0.95 && carried.queue < 0.2, "{carried:?}");
     let ((with_rack, queue), (without, _)) = (mean_share(endpoints, 0.01), mean_share(bbr(), 0.01));

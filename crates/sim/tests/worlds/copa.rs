@@ -9,7 +9,7 @@ use earlybird_tcp::{Config, Control, CopaParameters, CubicConfig, Recovery};
 const PAPER: &str = "Arun and Balakrishnan, NSDI 2018";
 
 fn racked(control: Control) -> EndpointSettings {
-    rfc(Config { control, recovery: Recovery::Rack, window: 1000, ..Config::rfc() })
+    rfc(Config::rfc().with_control_only(control).with_recovery_only(Recovery::Rack).with_max_window(1000))
 }
 
 fn copa() -> EndpointSettings {

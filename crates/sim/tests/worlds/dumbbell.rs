@@ -34,13 +34,13 @@ pub(crate) fn lossy(link: LinkSettings, losses: Vec<Loss>) -> LinkSettings {
 
 /// ns-2's agents, of which the sinks never repeat the handshake.
 pub(crate) fn ns2(config: Config) -> EndpointSettings {
-    let listener = Config { rto: earlybird_tcp::RtoConfig { initial: Duration::MAX, ..config.rto }, ..config };
+    let listener = config.with_rto(earlybird_tcp::RtoConfig { initial: Duration::MAX, ..config.timers.rto });
     EndpointSettings { opener: config, listener, headers: HeaderSize::Ns2, closes_with_fin: false }
 }
 
 /// Connections as current standards have them.
 pub(crate) fn rfc(config: Config) -> EndpointSettings {
-    let config = Config { segmentation: Segmentation::Simulated, ..config };
+    let config = config.with_segmentation(Segmentation::Simulated);
     EndpointSettings { opener: config, listener: config, headers: HeaderSize::Real, closes_with_fin: true }
 }
 

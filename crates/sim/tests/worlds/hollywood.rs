@@ -12,7 +12,7 @@ const SOURCE: &str = "McQuistin, Perkins and Fayed, IFIP Networking 2016, abstra
 
 fn config(real_time: RealTime) -> Config {
     let control = Control::Cubic(CubicConfig::RFC9438);
-    Config { control, recovery: Recovery::Rack, mss: 100, real_time, ..Config::rfc() }
+    Config::rfc().with_control_only(control).with_recovery_only(Recovery::Rack).with_mss(100).with_real_time(real_time)
 }
 
 fn hollywood() -> RealTime {
@@ -21,7 +21,7 @@ fn hollywood() -> RealTime {
 
 /// Returns how many units came later than the way takes. Half of ns-2's window is room enough for what is written.
 fn delayed(real_time: RealTime) -> usize {
-    let sender = ns2(Config { window: 20, mss: 100, real_time, ..Config::ns2() });
+    let sender = ns2(Config::ns2().with_max_window(20).with_mss(100).with_real_time(real_time));
     let show = show(sender, channel(Some(LossRule::List(vec![400])), 1), deadline(), audio());
     assert_eq!((show.delivered.len() as u64, show.lost.len()), (FRAMES, 0));
     let late = |(unit, at): &&(u32, Instant)| *at - show.written[*unit as usize] > Duration::from_millis(52);

@@ -79,7 +79,7 @@ impl Observer for Arrivals {
 fn arrivals(impairments: Impairments) -> Vec<u32> {
     let mut duplex = DuplexLink::new(link(8_320_000, 10, QueueLimit::Unlimited));
     duplex.network.set_impairments(FORWARD, impairments);
-    let at_once = Config { initial_window: 2000, window: 2000, ..Config::ns2() };
+    let at_once = Config::ns2().with_initial_window(2000).with_max_window(2000);
     let mut world = duplex.world(ns2(at_once), 2_000_000, Arrivals::default());
     assert!(world.run_until(seconds(3), BUDGET));
     let (_, Arrivals(mut arrivals)) = world.into_parts();

@@ -29,7 +29,7 @@ impl Observer for Senders {
 /// Four transfers of half a minute over 10 Mb/s and 50 ms.
 fn transfers(discipline: Discipline, ecn: EcnMode) -> (Counters, Senders) {
     let bottleneck = LinkSettings { discipline, ..link(10_000_000, 15, QueueLimit::Packets(1000)) };
-    let config = Config { ecn, ..Config::rfc() };
+    let config = Config::rfc().with_ecn(ecn);
     let mut world = Dumbbell::new(bottleneck).with_pairs(4).world(rfc(config), Senders::default());
     assert!(world.run_until(seconds(30), BUDGET));
     world.finish();

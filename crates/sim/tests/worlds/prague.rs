@@ -16,11 +16,11 @@ const FROM: u64 = 20;
 const UNTIL: u64 = 80;
 
 fn prague() -> EndpointSettings {
-    with(Config { control: Control::Prague(PragueParameters::DEFAULT), ecn: EcnMode::Accurate, ..Config::rfc() })
+    with(Config::rfc().with_control_only(Control::Prague(PragueParameters::DEFAULT)).with_ecn(EcnMode::Accurate))
 }
 
 fn with(config: Config) -> EndpointSettings {
-    rfc(Config { window: 1000, ..config })
+    rfc(config.with_max_window(1000))
 }
 
 fn reno() -> EndpointSettings {
@@ -28,7 +28,7 @@ fn reno() -> EndpointSettings {
 }
 
 fn cubic() -> EndpointSettings {
-    with(Config { control: Control::Cubic(CubicConfig::RFC9438), ..Config::rfc() })
+    with(Config::rfc().with_control_only(Control::Cubic(CubicConfig::RFC9438)))
 }
 
 /// What the senders counted.
@@ -113,7 +113,7 @@ fn one_flow_and_five_fill_the_link_and_wait_less_than_a_millisecond() {
 #[test]
 fn with_rack_it_is_the_same() {
     let base = prague().opener;
-    let outcome = run(20, &[with(Config { recovery: Recovery::Rack, ..base })]);
+    let outcome = run(20, &[with(base.with_recovery_only(Recovery::Rack))]);
     assert!(outcome.shares[0] > 0.97 && outcome.wait < 1.2 && outcome.total.packets_dropped == 0, "{outcome:?}");
 }
 

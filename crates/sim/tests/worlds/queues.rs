@@ -8,7 +8,7 @@ use earlybird_units::Instant;
 
 /// A burst of 20 packets of 1040 bytes at an idle link of 1 Mb/s. Gives how many it let in and how many waited.
 fn burst_into(limit: QueueLimit) -> (u64, usize) {
-    let config = Config { initial_window: 20, ..Config::ns2() };
+    let config = Config::ns2().with_initial_window(20);
     let mut world = DuplexLink::new(link(1_000_000, 100, limit)).world(ns2(config), 20_000, Gate::default());
     // The handshake takes 200 ms and a little; the first ACK of data comes after 400 ms.
     assert!(world.run_until(Instant::from_nanos(300_000_000), BUDGET));
@@ -54,7 +54,7 @@ fn a_limit_of_1_packet_drops_everything() {
 /// 1 Mb/s send 1040 bytes in 8.32 ms: packet n of the burst waits n times as long.
 #[test]
 fn waiting_times_add_up() {
-    let config = Config { initial_window: 20, ..Config::ns2() };
+    let config = Config::ns2().with_initial_window(20);
     let mut world = DuplexLink::new(link(1_000_000, 100, QueueLimit::Unlimited)).world(ns2(config), 20_000, ());
     assert!(world.run_until(seconds(10), BUDGET));
     let (mut network, ()) = world.into_parts();

@@ -28,7 +28,7 @@ impl Observer for Times {
 /// Sends a burst of 30 packets at once.
 fn burst(changes: RateChanges) -> Times {
     let forward = LinkSettings { changes: Some(changes), ..link(1_000_000, 10, QueueLimit::Unlimited) };
-    let config = Config { initial_window: 30, ..Config::ns2() };
+    let config = Config::ns2().with_initial_window(30);
     let mut world = DuplexLink::new(forward).world(ns2(config), 100_000, Times::default());
     assert!(world.run_until(seconds(60), BUDGET));
     world.into_parts().1

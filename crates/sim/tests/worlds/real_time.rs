@@ -19,7 +19,7 @@ fn mtcp() -> Config {
         skip_notice: true,
         ..RealTime::default()
     };
-    Config { window: 20, mss: 100, real_time, ..Config::ns2() }
+    Config::ns2().with_max_window(20).with_mss(100).with_real_time(real_time)
 }
 
 fn carrier(config: Config) -> Carrier {
@@ -110,7 +110,7 @@ fn drop_segment_and_ack(heartbeat: Option<Duration>) -> (Vec<Instant>, Instant, 
     const SEGMENT: u32 = 400;
     // A short send buffer would have given the segment up before the timer runs out.
     let backlog = Backlog::DiscardOldest(SendLimit::Unlimited);
-    let config = Config { window: 5, real_time: RealTime { backlog, ..mtcp().real_time }, ..mtcp() };
+    let config = mtcp().with_max_window(5).with_real_time(RealTime { backlog, ..mtcp().real_time });
     let run = |there: &[u64], back: &[u64]| -> Tap {
         let duplex = DuplexLink::both_ways(dropping(30, there.to_vec()), dropping(30, back.to_vec()));
         let viewer = viewer(millis(250)).with_feedback(Feedback { heartbeat, report: None });
@@ -167,7 +167,7 @@ fn video() -> Timetable {
 #[test]
 fn a_frame_of_three_segments_is_lost_with_any_of_them_and_no_other() {
     for drop in 300..303 {
-        let config = Config { mss: 1000, window: 64, ..mtcp() };
+        let config = mtcp().with_mss(1000).with_max_window(64);
         // There is no time for a second transmission.
         let player = Deadline::new(video(), PlaybackDelay::Fixed(millis(100)));
         let show = show(carrier(config), dropping(50, vec![drop]), player.into(), video());
@@ -209,7 +209,7 @@ fn without_a_viewer_whatever_comes_is_read_at_once_and_holes_are_stepped_over() 
 #[test]
 fn a_plain_stream_whose_reader_skips_at_a_deadline_loses_the_unit_it_steps_over() {
     let real_time = RealTime { delivery: Delivery::SkipAtDeadline(millis(40)), ..RealTime::default() };
-    let config = Config { real_time, ..Config { real_time: RealTime::default(), ..mtcp() } };
+    let config = mtcp().with_real_time(RealTime::default()).with_real_time(real_time);
     let show = show(carrier(config), dropping(50, vec![400]), deadline(), audio());
     assert_eq!(show.lost.len(), 1);
     assert_eq!(show.delivered.len() as u64, FRAMES - 1);
@@ -218,12 +218,12 @@ fn a_plain_stream_whose_reader_skips_at_a_deadline_loses_the_unit_it_steps_over(
 
 #[test]
 fn an_ordinary_peer_on_either_side_gets_ordinary_tcp_and_nothing_is_lost() {
-    let ordinary = Config { real_time: RealTime::default(), ..mtcp() };
+    let ordinary = mtcp().with_real_time(RealTime::default());
     for (opener, listener) in [(mtcp(), ordinary), (ordinary, mtcp())] {
         // Segments may hold several frames where only the reader frames.
         for mss in [100, 1000] {
             let backlog = Backlog::DiscardOldest(SendLimit::Unlimited);
-            let with = |config: Config| Config { mss, real_time: RealTime { backlog, ..config.real_time }, ..config };
+            let with = |config: Config| config.with_mss(mss).with_real_time(RealTime { backlog, ..config.real_time });
             let mut settings = ns2(with(opener));
             settings.listener.real_time = with(listener).real_time;
             let player = Rebuffer::new(audio(), StartRule::After(millis(250)), 1);
@@ -243,7 +243,7 @@ fn a_rebuffering_player_loses_a_frame_rather_than_stall() {
         (show.lost.len(), show.stalls.len())
     };
     assert_eq!(run(mtcp()), (1, 0));
-    assert_eq!(run(Config { real_time: RealTime::default(), ..mtcp() }), (0, 1));
+    assert_eq!(run(mtcp().with_real_time(RealTime::default())), (0, 1));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use earlybird_units::{Instant, SeedTree};
 /// Draws random numbers for its early responses and its clock.
 fn random_config() -> Config {
     let trigger = Trigger::EarlyRetransmission(AgeReference::Missing);
-    Config { control: Control::Pert(PertFlags::DEFAULT), trigger, ..Config::ns2() }
+    Config::ns2().with_control_only(Control::Pert(PertFlags::DEFAULT)).with_dupthresh(trigger)
 }
 
 fn loss(name: &str) -> Loss {
@@ -115,7 +115,7 @@ impl Observer for Shares {
 /// 1000 windows of 4 packets fit into the queue: without losses every flow gets about a thousandth of 200 Mb/s for 30 s.
 #[test]
 fn a_thousand_flows_get_equal_shares() {
-    for endpoints in [ns2, rfc].map(|kind| kind(Config { window: 4, ..Config::ns2() })) {
+    for endpoints in [ns2, rfc].map(|kind| kind(Config::ns2().with_max_window(4))) {
         let bottleneck = link(200_000_000, 15, QueueLimit::Packets(5000));
         let mut world = Dumbbell::new(bottleneck).with_pairs(1000).world(endpoints, Shares::default());
         assert!(world.run_until(seconds(30), BUDGET));

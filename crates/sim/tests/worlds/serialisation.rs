@@ -50,7 +50,7 @@ fn a_million_packets_at_3_mb_per_s_take_2773_333_333_333_ns() {
 #[test]
 fn a_packet_at_an_idle_link_takes_its_own_time_only() {
     let mut world = DuplexLink::new(link(3_000_000, 5, QueueLimit::Unlimited)).world(
-        ns2(Config { window: 1, initial_window: 1, ..Config::ns2() }),
+        ns2(Config::ns2().with_max_window(1).with_initial_window(1)),
         1_000_000,
         Stopwatch::default(),
     );

@@ -102,7 +102,7 @@ pub(crate) fn watch<O: Observer + Default>(
 }
 
 fn sack() -> Carrier {
-    ns2(Config { window: 20, mss: 100, ..Config::ns2() }).into()
+    ns2(Config::ns2().with_max_window(20).with_mss(100)).into()
 }
 
 fn udp() -> Carrier {

@@ -1,11 +1,15 @@
 //! Which policies go together: the one place that says so, for drivers on real networks as for scenarios.
 
 use super::Config;
-use crate::policy::choice::{Control, EcnMode, Recovery, Trigger};
+use super::groups::Dsack;
 use crate::policy::control::factory::{MarkAnswer, Needs};
-use crate::policy::recovery::counting::Rules;
+use crate::policy::control::registry::Control;
+use crate::policy::ecn::EcnMode;
+use crate::policy::recovery::choice::Recovery;
+use crate::policy::recovery::dupack_common::RecoveryRules;
 use crate::policy::reduction::WindowReduction;
 use crate::policy::spurious::{SpuriousDetection, Undo};
+use crate::policy::trigger::Trigger;
 use core::fmt;
 
 /// Why the policies of a configuration do not go together.
@@ -100,31 +104,31 @@ impl Config {
     /// Chooses a congestion control, with the recovery and the feedback that come with it.
     #[must_use]
     pub fn with_control(self, control: Control) -> Self {
-        let needs = control.factory().needs(self.rules);
+        let needs = control.factory().needs(self.recovery.rules);
         let ecn = if needs.marks == MarkAnswer::ByShare { EcnMode::Accurate } else { self.ecn };
-        Self { ecn, control, ..self }.with_recovery(needs.recovery.unwrap_or(self.recovery))
+        self.with_control_only(control).with_ecn(ecn).with_recovery(needs.recovery.unwrap_or(self.recovery.scheme))
     }
 
     /// Chooses how losses are repaired. A sender without SACK asks its peer for none, and how the window falls and rises again is
     /// as plain as the recovery needs it: no proportional reduction, F-RTO or undo that does not go with it.
     #[must_use]
     pub fn with_recovery(self, recovery: Recovery) -> Self {
-        let sack_blocks = match self.sack_blocks {
+        let sack_blocks = match self.acks.sack_blocks {
             _ if !recovery.uses_sack() => 0,
             0 => SACK_BLOCKS,
             blocks => blocks,
         };
-        Self { sack_blocks, recovery, ..self }.without_what_does_not_fit()
+        self.with_recovery_only(recovery).with_sack_blocks(sack_blocks).without_what_does_not_fit()
     }
 
     fn without_what_does_not_fit(self) -> Self {
-        let is_fitting = self.check_reduction(self.control.factory().needs(self.rules)).is_ok();
-        let window_reduction = if is_fitting { self.window_reduction } else { WindowReduction::Immediate };
-        let SpuriousDetection { forward_rto, undo } = self.spurious;
+        let is_fitting = self.check_reduction(self.control.factory().needs(self.recovery.rules)).is_ok();
+        let window_reduction = if is_fitting { self.recovery.window_reduction } else { WindowReduction::Immediate };
+        let SpuriousDetection { forward_rto, undo } = self.recovery.spurious;
         let undo = if self.check_sign(undo).is_ok() { undo } else { Undo::None };
         let takes_back = self.check_takes_back().is_ok();
         let spurious = if takes_back { SpuriousDetection { forward_rto, undo } } else { SpuriousDetection::default() };
-        Self { window_reduction, spurious, ..self }
+        self.with_window_reduction(window_reduction).with_spurious(spurious)
     }
 
     /// Checks that the policies go together.
@@ -132,7 +136,7 @@ impl Config {
     /// # Errors
     /// The first rule that is broken. A connection of such a configuration runs all the same, and may stall.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let needs = self.control.factory().needs(self.rules);
+        let needs = self.control.factory().needs(self.recovery.rules);
         self.check_numbers()?;
         self.check_pair(needs)?;
         self.check_feedback(needs)?;
@@ -144,24 +148,24 @@ impl Config {
     }
 
     fn check_numbers(&self) -> Verdict {
-        refuse_if(self.mss == 0 || self.window == 0 || self.initial_window == 0, ConfigError::Empty)?;
-        refuse_if(self.rto.floor > self.rto.ceiling, ConfigError::TimerBounds)
+        refuse_if(self.segments.mss == 0 || self.window.max == 0 || self.window.initial == 0, ConfigError::Empty)?;
+        refuse_if(self.timers.rto.floor > self.timers.rto.ceiling, ConfigError::TimerBounds)
     }
 
     fn check_pair(&self, needs: Needs) -> Verdict {
-        let is_own = needs.recovery == Some(self.recovery);
+        let is_own = needs.recovery == Some(self.recovery.scheme);
         refuse_if(needs.insists && !is_own, ConfigError::ForeignRecovery)?;
-        refuse_if(self.recovery.belongs_to_control() && !is_own, ConfigError::ForeignControl)
+        refuse_if(self.recovery.scheme.belongs_to_control() && !is_own, ConfigError::ForeignControl)
     }
 
     fn check_rate(&self, needs: Needs) -> Verdict {
-        let waits = self.paces || needs.has_rate;
-        refuse_if(waits && !self.recovery.remembers_waiting(), ConfigError::ForgetsWaiting)
+        let waits = self.pacing || needs.has_rate;
+        refuse_if(waits && !self.recovery.scheme.remembers_waiting(), ConfigError::ForgetsWaiting)
     }
 
     fn check_feedback(&self, needs: Needs) -> Verdict {
         let is_accurate = self.ecn == EcnMode::Accurate;
-        refuse_if(is_accurate && self.rules == Rules::Ns2, ConfigError::UncountedMarks)?;
+        refuse_if(is_accurate && self.recovery.rules == RecoveryRules::Ns2, ConfigError::UncountedMarks)?;
         refuse_if(!is_accurate && needs.marks == MarkAnswer::ByShare, ConfigError::CoarseFeedback)
     }
 
@@ -170,26 +174,26 @@ impl Config {
             return Ok(());
         }
         refuse_if(needs.marks == MarkAnswer::None, ConfigError::UnansweredMarks)?;
-        refuse_if(!self.recovery.uses_sack(), ConfigError::MovesMarkedWindow)?;
-        refuse_if(self.rules == Rules::Ns2, ConfigError::MarksChangeRecovery)
+        refuse_if(!self.recovery.scheme.uses_sack(), ConfigError::MovesMarkedWindow)?;
+        refuse_if(self.recovery.rules == RecoveryRules::Ns2, ConfigError::MarksChangeRecovery)
     }
 
     fn check_reduction(&self, needs: Needs) -> Verdict {
-        if self.window_reduction == WindowReduction::Immediate {
+        if self.recovery.window_reduction == WindowReduction::Immediate {
             return Ok(());
         }
         refuse_if(needs.shapes_recovery, ConfigError::SecondReduction)?;
-        refuse_if(!self.recovery.remembers_waiting(), ConfigError::UnknownFlight)
+        refuse_if(!self.recovery.scheme.remembers_waiting(), ConfigError::UnknownFlight)
     }
 
     fn check_trigger(&self) -> Verdict {
-        let is_early = self.trigger != Trigger::ThreeDuplicates;
-        refuse_if(is_early && self.recovery == Recovery::Vegas, ConfigError::FineTimer)?;
-        refuse_if(is_early && self.recovery == Recovery::Rack, ConfigError::CountsNoDuplicates)
+        let is_early = self.recovery.dupthresh != Trigger::ThreeDuplicates;
+        refuse_if(is_early && self.recovery.scheme == Recovery::Vegas, ConfigError::FineTimer)?;
+        refuse_if(is_early && self.recovery.scheme == Recovery::Rack, ConfigError::CountsNoDuplicates)
     }
 
     fn check_undo(&self) -> Verdict {
-        let SpuriousDetection { forward_rto, undo } = self.spurious;
+        let SpuriousDetection { forward_rto, undo } = self.recovery.spurious;
         if forward_rto || undo != Undo::None {
             self.check_takes_back()?;
         }
@@ -199,24 +203,25 @@ impl Config {
     fn check_sign(&self, undo: Undo) -> Verdict {
         match undo {
             Undo::None => Ok(()),
-            Undo::Eifel => refuse_if(!self.timestamps, ConfigError::NoTimestamps),
+            Undo::Eifel => refuse_if(!self.timestamps.enabled, ConfigError::NoTimestamps),
             Undo::Either => {
-                let has_sign = self.timestamps || (self.duplicate_sack && self.recovery.uses_sack());
+                let has_sign =
+                    self.timestamps.enabled || (self.acks.dsack != Dsack::Off && self.recovery.scheme.uses_sack());
                 refuse_if(!has_sign, ConfigError::NoTimestamps)
             }
             Undo::DuplicateSack => {
-                refuse_if(!self.duplicate_sack, ConfigError::NoDuplicateSack)?;
-                refuse_if(!self.recovery.uses_sack(), ConfigError::NoSack)
+                refuse_if(self.acks.dsack == Dsack::Off, ConfigError::NoDuplicateSack)?;
+                refuse_if(!self.recovery.scheme.uses_sack(), ConfigError::NoSack)
             }
         }
     }
 
     fn check_takes_back(&self) -> Verdict {
-        match self.recovery {
+        match self.recovery.scheme {
             Recovery::Tahoe => Err(ConfigError::BeginsAgain),
             Recovery::Sack1 | Recovery::Vegas => Err(ConfigError::KeepsReductions),
             Recovery::Reno { .. } | Recovery::NewReno(_) => {
-                refuse_if(self.rules == Rules::Ns2, ConfigError::KeepsReductions)
+                refuse_if(self.recovery.rules == RecoveryRules::Ns2, ConfigError::KeepsReductions)
             }
             Recovery::Rfc6675 | Recovery::Rack => Ok(()),
         }
@@ -243,10 +248,10 @@ mod tests {
     #[test]
     fn a_control_brings_what_it_works_with() {
         let vegas = Control::Vegas(VegasParameters::NS2);
-        assert_eq!(Config::ns2().with_control(vegas).recovery, Recovery::Vegas);
-        assert_eq!(Config::ns2().with_control(vegas).sack_blocks, 0, "ns-2's Vegas has no SACK");
-        assert_eq!(Config::rfc().with_control(vegas).recovery, Recovery::Rfc6675);
-        assert_eq!(Config::rfc().with_control(Control::Tahoe).recovery, Recovery::Tahoe);
+        assert_eq!(Config::ns2().with_control(vegas).recovery.scheme, Recovery::Vegas);
+        assert_eq!(Config::ns2().with_control(vegas).acks.sack_blocks, 0, "ns-2's Vegas has no SACK");
+        assert_eq!(Config::rfc().with_control(vegas).recovery.scheme, Recovery::Rfc6675);
+        assert_eq!(Config::rfc().with_control(Control::Tahoe).recovery.scheme, Recovery::Tahoe);
         let prague = Config::rfc().with_control(Control::Prague(PragueParameters::DEFAULT));
         assert_eq!((prague.ecn, prague.check()), (EcnMode::Accurate, Ok(())));
     }
@@ -259,18 +264,25 @@ mod tests {
             linux.with_control(Control::Bbr(BbrParameters::DEFAULT)),
             linux.with_recovery(Recovery::Sack1),
             linux.with_recovery(Recovery::NewReno(NewRenoFlags::default())),
-            Config { timestamps: false, ..linux }.with_recovery(Recovery::NewReno(NewRenoFlags::default())),
+            linux.with_timestamps(false).with_recovery(Recovery::NewReno(NewRenoFlags::default())),
         ] {
-            assert_eq!((chosen.check(), chosen.window_reduction), (Ok(()), WindowReduction::Immediate), "{chosen:?}");
+            assert_eq!(
+                (chosen.check(), chosen.recovery.window_reduction),
+                (Ok(()), WindowReduction::Immediate),
+                "{chosen:?}"
+            );
         }
         let plain = linux.with_recovery(Recovery::Rfc6675);
-        assert_eq!((plain.window_reduction, plain.spurious), (linux.window_reduction, linux.spurious));
+        assert_eq!(
+            (plain.recovery.window_reduction, plain.recovery.spurious),
+            (linux.recovery.window_reduction, linux.recovery.spurious)
+        );
     }
 
     #[test]
     fn a_sender_that_gets_sack_back_asks_for_it_again() {
         let without = Config::rfc().with_recovery(Recovery::Tahoe);
-        assert_eq!((without.sack_blocks, without.with_recovery(Recovery::Rack).sack_blocks), (0, 3));
+        assert_eq!((without.acks.sack_blocks, without.with_recovery(Recovery::Rack).acks.sack_blocks), (0, 3));
     }
 
     #[test]
@@ -280,23 +292,23 @@ mod tests {
         let eifel = SpuriousDetection { forward_rto: false, undo: Undo::Eifel };
         let proportional = WindowReduction::Proportional;
         let cases = [
-            (Config { mss: 0, ..rfc }, ConfigError::Empty),
-            (Config { control: Control::Tahoe, ..rfc }, ConfigError::ForeignRecovery),
+            (rfc.with_mss(0), ConfigError::Empty),
+            (rfc.with_control_only(Control::Tahoe), ConfigError::ForeignRecovery),
             (rfc.with_recovery(Recovery::Tahoe), ConfigError::ForeignControl),
             (rfc.with_recovery(Recovery::Vegas), ConfigError::ForeignControl),
-            (Config { paces: true, ..ns2 }, ConfigError::ForgetsWaiting),
+            (ns2.with_pacing(true), ConfigError::ForgetsWaiting),
             (ns2.with_control(bbr), ConfigError::ForgetsWaiting),
-            (Config { ecn: EcnMode::Classic, ..rfc.with_control(bbr) }, ConfigError::UnansweredMarks),
-            (Config { ecn: EcnMode::Classic, ..ns2 }, ConfigError::MarksChangeRecovery),
-            (Config { ecn: EcnMode::Accurate, ..ns2 }, ConfigError::UncountedMarks),
-            (Config { window_reduction: proportional, ..ns2 }, ConfigError::UnknownFlight),
-            (Config { window_reduction: proportional, ..rfc.with_control(bbr) }, ConfigError::SecondReduction),
+            (rfc.with_control(bbr).with_ecn(EcnMode::Classic), ConfigError::UnansweredMarks),
+            (ns2.with_ecn(EcnMode::Classic), ConfigError::MarksChangeRecovery),
+            (ns2.with_ecn(EcnMode::Accurate), ConfigError::UncountedMarks),
+            (ns2.with_window_reduction(proportional), ConfigError::UnknownFlight),
+            (rfc.with_control(bbr).with_window_reduction(proportional), ConfigError::SecondReduction),
             (
-                Config { trigger: Trigger::FewOutstanding, ..rfc.with_recovery(Recovery::Rack) },
+                rfc.with_recovery(Recovery::Rack).with_dupthresh(Trigger::FewOutstanding),
                 ConfigError::CountsNoDuplicates,
             ),
-            (Config { spurious: eifel, timestamps: false, ..rfc }, ConfigError::NoTimestamps),
-            (Config { spurious: eifel, ..ns2 }, ConfigError::KeepsReductions),
+            (rfc.with_spurious(eifel).with_timestamps(false), ConfigError::NoTimestamps),
+            (ns2.with_spurious(eifel), ConfigError::KeepsReductions),
         ];
         for (config, reason) in cases {
             assert_eq!(config.check(), Err(reason), "{config:?}");

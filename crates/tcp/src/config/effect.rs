@@ -1,31 +1,30 @@
 //! What of a configuration its own policies read.
 
 use super::Config;
-use crate::policy::choice::{EcnMode, Recovery, RtoRule};
-use crate::policy::control::reno::Halved;
+use crate::policy::ecn::EcnMode;
+use crate::policy::recovery::choice::Recovery;
 use crate::policy::recovery::rack::RackConfig;
+use crate::policy::rto::RtoRule;
 
 impl Config {
     /// Returns the configuration with what its policies do not read at one value for all: those that are equal then make
     /// connections which do the same.
     #[must_use]
     pub fn in_effect(self) -> Self {
-        let halves_by_rounding = self.recovery.halved(self.rules, true) != self.recovery.halved(self.rules, false);
-        let mut rto = self.rto;
+        let Self { recovery, window, .. } = self;
+        let halves_window = !recovery.scheme.halves_flight(recovery.rules);
+        let mut rto = self.timers.rto;
         rto.clock_phase = rto.clock_phase.filter(|_| rto.rule == RtoRule::Coarse);
-        Self {
-            rack: if self.recovery == Recovery::Rack { self.rack } else { RackConfig::RFC },
-            holds_new_data: self.holds_new_data || self.recovery != Recovery::Sack1,
-            precise_halving: self.precise_halving || !halves_by_rounding,
-            whole_windows: self.whole_windows && self.halved() == Halved::Segments,
-            rto,
-            ..self
-        }
+        self.with_rack(if recovery.scheme == Recovery::Rack { recovery.rack } else { RackConfig::RFC })
+            .with_sack1_hold_new_data(recovery.sack1_hold_new_data || recovery.scheme != Recovery::Sack1)
+            .with_precise_halving(window.precise_halving || !halves_window)
+            .with_integer_cwnd(window.integer_cwnd && !halves_window)
+            .with_rto(rto)
     }
 
     /// Returns the configuration on a path whose queues mark nothing.
     #[must_use]
     pub fn without_marks(self) -> Self {
-        Self { ecn: EcnMode::Off, ..self }
+        self.with_ecn(EcnMode::Off)
     }
 }

@@ -109,7 +109,7 @@ impl Connection {
     fn on_next_opening(&mut self, now: Instant, syn: &Segment) {
         let position = syn.seq.unwrap_near(self.peer.origin, self.receiver.nxt());
         let is_behind = position.is_some_and(|position| position >= self.receiver.nxt());
-        let stamp = syn.options.timestamps.filter(|_| self.config.timestamps).map(|stamps| stamps.value);
+        let stamp = syn.options.timestamps.filter(|_| self.config.timestamps.enabled).map(|stamps| stamps.value);
         let is_newer = match stamp.map(|stamp| stamp.wrapping_sub(self.peer.timestamp).cast_signed()) {
             Some(_) if !self.peer.timestamps => true,
             Some(ahead) => ahead > 0 || (ahead == 0 && is_behind),

@@ -76,7 +76,7 @@ impl Connection {
     }
 
     pub(super) fn may_answer(&mut self, now: Instant) -> bool {
-        self.guard.may_challenge(now, self.config.challenge_interval)
+        self.guard.may_challenge(now, self.config.acks.challenge_interval)
     }
 
     /// Answers a segment that is outside the window or too old. One with data is not held back: its sender repeats it for

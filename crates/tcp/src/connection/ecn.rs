@@ -2,7 +2,7 @@
 //! segments a queue may mark.
 
 use super::Connection;
-use crate::policy::choice::EcnMode;
+use crate::policy::ecn::EcnMode;
 use crate::send::rate::ace::count_in;
 use crate::send::rate::ecn::Feedback;
 use earlybird_wire::{Ecn, Flags, Segment};

@@ -97,9 +97,11 @@ impl Connection {
 
     /// Returns the most bytes of what is written that the SYN carries; 0 if it was not asked for by [`Self::open_fast`].
     pub fn room_on_syn(&self) -> u64 {
-        let own = u64::from(self.config.mss).saturating_sub(ALL_OPTIONS);
+        let own = u64::from(self.config.segments.mss).saturating_sub(ALL_OPTIONS);
         match self.fast.as_deref() {
-            Some(Fast::Client { offer, .. }) if !self.config.real_time.framing => offer.room(self.config.ip).min(own),
+            Some(Fast::Client { offer, .. }) if !self.config.real_time.framing => {
+                offer.room(self.config.segments.ip).min(own)
+            }
             Some(Fast::Client { .. } | Fast::Server { .. }) | None => 0,
         }
     }
@@ -195,7 +197,7 @@ impl Connection {
         let Some(Fast::Client { offer, outcome }) = self.fast.as_deref_mut() else { return 0 };
         outcome.accepted = (ack - 1).min(outcome.carried);
         if answer.flags.contains(Flags::SYN) {
-            outcome.mss = answer.options.mss.or(NonZeroU16::new(self.config.ip.default_mss()));
+            outcome.mss = answer.options.mss.or(NonZeroU16::new(self.config.segments.ip.default_mss()));
             let has_asked = offer.option().is_some();
             outcome.cookie = answer.options.fast_open().filter(|option| has_asked && !option.is_request());
         }

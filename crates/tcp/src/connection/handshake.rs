@@ -3,6 +3,7 @@
 use super::events::Event;
 use super::state::{FirstToClose, SendSide, Sides, State};
 use super::{AcceptedRange, Connection, SegmentMeta};
+use crate::config::groups::Dsack;
 use crate::policy::acking::AckDue;
 use crate::trace::Cx;
 use core::num::NonZeroU16;
@@ -79,7 +80,7 @@ impl Connection {
     /// Returns whether an answer to our SYN echoes a time at which no SYN was sent: it is one to an earlier connection
     /// (`LINUX_MIB_PAWSACTIVEREJECTED`). Zero may be no echo at all.
     fn is_echo_foreign(&self, now: Instant, segment: &Segment) -> bool {
-        let reads = self.config.refuses_foreign_echoes && self.config.timestamps;
+        let reads = self.config.timestamps.validate_tsecr && self.config.timestamps.enabled;
         let stamps = segment.options.timestamps.filter(|stamps| reads && stamps.echo != 0);
         stamps.is_some_and(|stamps| !self.sender.is_possible_echo(now, stamps.echo.wrapping_sub(self.timestamp_offset)))
     }
@@ -107,7 +108,7 @@ impl Connection {
         };
         self.learn_handshake_mark(segment);
         self.establish(cx, segment, ack);
-        if segment.flags.contains(Flags::SYN) && self.config.duplicate_syn_sack {
+        if segment.flags.contains(Flags::SYN) && self.config.acks.dsack == Dsack::DataAndSyn {
             self.receiver.on_repeated_syn();
         }
         self.on_transfer_segment(cx, segment)
@@ -128,15 +129,15 @@ impl Connection {
 
     fn learn_peer(&mut self, now: Instant, syn: &Segment) {
         let options = &syn.options;
-        let timestamps = options.timestamps.is_some() && self.config.timestamps;
+        let timestamps = options.timestamps.is_some() && self.config.timestamps.enabled;
         self.peer = Peer {
             origin: syn.seq,
             // RFC 7323 §2.3: a larger shift counts as 14.
             window_shift: options.window_scale.unwrap_or(0).min(14),
             scales_window: options.window_scale.is_some(),
-            sack: options.sack_permitted && self.config.sack_blocks > 0,
+            sack: options.sack_permitted && self.config.acks.sack_blocks > 0,
             timestamps,
-            must_stamp: timestamps && self.config.requires_timestamps,
+            must_stamp: timestamps && self.config.timestamps.required,
             skip_notice: options.skip_notice == Some(SkipNotice::Offer) && self.config.real_time.skip_notice,
             timestamp: options.timestamps.map_or(0, |stamps| stamps.value),
             timestamp_at: now,
@@ -146,7 +147,7 @@ impl Connection {
         if timestamps {
             self.sender.use_timestamps();
         }
-        let peer_mss = options.mss.map_or(self.config.ip.default_mss(), NonZeroU16::get);
+        let peer_mss = options.mss.map_or(self.config.segments.ip.default_mss(), NonZeroU16::get);
         self.sender.negotiate_mss(u64::from(peer_mss), timestamps);
         let real_time = &self.config.real_time;
         let steps_over = real_time.delivery.skips() && (self.peer.skip_notice || !real_time.skip_notice);
@@ -224,11 +225,11 @@ impl Connection {
     }
 
     fn opening_options(&self, now: Instant, is_answer: bool) -> Options {
-        let offers_timestamps = if is_answer { self.peer.timestamps } else { self.config.timestamps };
+        let offers_timestamps = if is_answer { self.peer.timestamps } else { self.config.timestamps.enabled };
         let offers_notice = if is_answer { self.peer.skip_notice } else { self.config.real_time.skip_notice };
-        let offers_sack = self.config.sack_blocks > 0 && (!is_answer || self.peer.sack);
+        let offers_sack = self.config.acks.sack_blocks > 0 && (!is_answer || self.peer.sack);
         Options {
-            mss: NonZeroU16::new(self.config.mss),
+            mss: NonZeroU16::new(self.config.segments.mss),
             window_scale: (!is_answer || self.peer.scales_window).then(|| self.receiver.wanted_shift()),
             sack_permitted: offers_sack,
             timestamps: offers_timestamps.then(|| self.timestamps(now)),

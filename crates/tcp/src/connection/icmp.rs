@@ -15,7 +15,7 @@ impl Connection {
     /// as they were, if no router objects (RFC 1191 §6.3, RFC 8201 §5.3). Of less than 552 bytes (IPv4, as in Linux) no report is
     /// believed: that is what it counts as; of less than 1280 (IPv6) it is no report (RFC 8201 §4).
     pub fn on_path_mtu(&mut self, cx: &mut Cx<'_>, mtu: u16, seq: SeqNum) -> bool {
-        let ip = self.config.ip;
+        let ip = self.config.segments.ip;
         if ip == IpVersion::V6 && mtu < ip.least_path_mtu() {
             return false;
         }
@@ -30,10 +30,10 @@ impl Connection {
     /// The SYN was too big, for it carried data (RFC 7413 §4.2.1): it goes again at once, without, and tells a shorter segment.
     fn on_opening_too_big(&mut self, whole: u16, seq: SeqNum) -> bool {
         let is_ours = seq == self.local_origin && self.fast_open().is_some_and(|outcome| outcome.carried > 0);
-        if !is_ours || whole >= self.config.mss {
+        if !is_ours || whole >= self.config.segments.mss {
             return false;
         }
-        self.config.mss = whole;
+        self.config.segments.mss = whole;
         self.sender.set_segment_size(u64::from(whole));
         self.due.opening = true;
         true

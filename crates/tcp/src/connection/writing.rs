@@ -7,15 +7,15 @@ use crate::real_time::WriteError;
 use crate::trace::Cx;
 
 impl Connection {
-    /// Queues `bytes` for sending, and gives how many of them were taken: all, unless [`Config::send_buffer`] or
-    /// [`Config::unsent_limit`] leaves less room. Then [`Event::Writable`] tells when there is room again.
+    /// Queues `bytes` for sending, and gives how many of them were taken: all, unless [`BufferConfig::send`] or
+    /// [`BufferConfig::unsent_limit`] leaves less room. Then [`Event::Writable`] tells when there is room again.
     ///
     /// # Errors
     ///
     /// If this side has closed; if one write is one segment: there is [`Self::write_frame`] for that.
     ///
-    /// [`Config::send_buffer`]: crate::Config::send_buffer
-    /// [`Config::unsent_limit`]: crate::Config::unsent_limit
+    /// [`BufferConfig::send`]: crate::BufferConfig::send
+    /// [`BufferConfig::unsent_limit`]: crate::BufferConfig::unsent_limit
     pub fn write(&mut self, bytes: u64) -> Result<u64, WriteError> {
         if self.config.real_time.framing {
             return Err(WriteError::Framed);
@@ -31,8 +31,8 @@ impl Connection {
 
     /// Returns how many bytes a [`write`](Self::write) would take.
     pub fn room(&self) -> u64 {
-        let holds_unsent = self.config.unsent_limit.is_none_or(|limit| self.notsent() < limit);
-        match self.config.send_buffer {
+        let holds_unsent = self.config.buffers.unsent_limit.is_none_or(|limit| self.notsent() < limit);
+        match self.config.buffers.send {
             _ if !holds_unsent => 0,
             Some(buffer) => buffer.saturating_sub(self.held()),
             None => u64::MAX - self.held(),
@@ -51,11 +51,11 @@ impl Connection {
         (sent - self.acknowledged().min(sent)).saturating_add(queue.unsent())
     }
 
-    /// Changes the limits of what is held: [`Config::send_buffer`](crate::Config::send_buffer) and
-    /// [`Config::unsent_limit`](crate::Config::unsent_limit).
+    /// Changes the limits of what is held: [`BufferConfig::send`](crate::BufferConfig::send) and
+    /// [`BufferConfig::unsent_limit`](crate::BufferConfig::unsent_limit).
     pub fn set_send_limits(&mut self, send_buffer: Option<u64>, unsent_limit: Option<u64>) {
-        self.config.send_buffer = send_buffer;
-        self.config.unsent_limit = unsent_limit;
+        self.config.buffers.send = send_buffer;
+        self.config.buffers.unsent_limit = unsent_limit;
     }
 
     /// Says, once, that there is room again. A third of the buffer must be free (as in Linux, `sk_stream_is_writeable`), so that
@@ -65,12 +65,12 @@ impl Connection {
         if !self.wants_room {
             return None;
         }
-        let enough = self.config.send_buffer.map_or(1, |buffer| buffer.div_ceil(3).max(1));
+        let enough = self.config.buffers.send.map_or(1, |buffer| buffer.div_ceil(3).max(1));
         self.wants_room = self.room() < enough;
         (!self.wants_room).then_some(Event::Writable)
     }
 
-    /// Switches Nagle's algorithm on or off, as [`Config::nagle`](crate::Config::nagle) does. Switched off, what waits leaves at once.
+    /// Switches Nagle's algorithm on or off, as [`SegmentConfig::nagle`](crate::SegmentConfig::nagle) does. Switched off, what waits leaves at once.
     pub fn set_nagle(&mut self, nagle: bool) {
         self.sender.set_nagle(nagle);
     }

@@ -71,11 +71,11 @@ impl Secret {
         let age = count_at(now).wrapping_sub(rest >> 24) & 0xff;
         let index = rest.wrapping_sub(self.low(addresses, count_at(now).wrapping_sub(age))) & LOW;
         let size = SIZES.get(index as usize).filter(|_| age < COUNTS_BELIEVED)?;
-        let stamps = ack.options.timestamps.filter(|_| config.timestamps);
+        let stamps = ack.options.timestamps.filter(|_| config.timestamps.enabled);
         let bits = stamps.map_or(NOT_SCALED, |stamps| stamps.echo & OPTION_BITS);
         let since = match stamps {
             Some(stamps) => age_of(stamps.echo.wrapping_sub(identity.timestamp_offset), now)?,
-            None => config.rto.initial,
+            None => config.timers.rto.initial,
         };
         let flags = if bits & ECN_BIT > 0 { Flags::SYN | Flags::ECE | Flags::CWR } else { Flags::SYN };
         Some(HalfOpen {

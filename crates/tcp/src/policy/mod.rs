@@ -3,9 +3,9 @@
 pub(crate) mod acking;
 pub(crate) mod backlog;
 pub(crate) mod buffer;
-pub(crate) mod choice;
 pub(crate) mod control;
 pub(crate) mod delivery;
+pub(crate) mod ecn;
 pub(crate) mod lifetimes;
 pub(crate) mod quantum;
 pub(crate) mod recovery;

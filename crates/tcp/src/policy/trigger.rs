@@ -10,6 +10,33 @@ pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 /// before).
 pub(crate) const THIN: u64 = 4;
 
+/// Which duplicate ACK means loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// The third.
+    ThreeDuplicates,
+    /// The third, or an earlier one that comes late.
+    EarlyRetransmission(AgeReference),
+    /// The third, or fewer where fewer are outstanding and nothing new can be sent (Early Retransmit, RFC 5827).
+    FewOutstanding,
+    /// The third, or the first where fewer than four are outstanding and nothing new can be sent (Linux 2.6.34 to 4.10:
+    /// `tcp_thin_dupack`, Documentation/networking/tcp-thin.txt).
+    ThinStream,
+}
+
+impl Trigger {
+    pub(crate) fn build(self) -> LossTrigger {
+        match self {
+            Self::FewOutstanding => LossTrigger::FewOutstanding,
+            Self::ThinStream => LossTrigger::ThinStream,
+            Self::ThreeDuplicates => LossTrigger::ThreeDuplicates,
+            Self::EarlyRetransmission(reference) => {
+                LossTrigger::EarlyRetransmission(EarlyRetransmission::new(reference))
+            }
+        }
+    }
+}
+
 /// Decides whether a duplicate ACK outside recovery starts a fast retransmit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LossTrigger {

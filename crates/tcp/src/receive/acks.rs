@@ -55,9 +55,9 @@ const FULL_AT_FIRST: u64 = 536;
 
 impl Acks {
     pub(super) fn new(config: &Config) -> Self {
-        let mss = u64::from(config.mss);
-        let memory = Memory::of(config.acking).map(Box::new);
-        Self { acking: config.acking, told: 0, full: mss.min(FULL_AT_FIRST), mss, memory }
+        let mss = u64::from(config.segments.mss);
+        let memory = Memory::of(config.acks.policy).map(Box::new);
+        Self { acking: config.acks.policy, told: 0, full: mss.min(FULL_AT_FIRST), mss, memory }
     }
 
     /// Returns whether the policy asks for the circumstances.

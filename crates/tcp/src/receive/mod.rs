@@ -14,6 +14,7 @@ use self::acks::Acks;
 use self::reader::Reader;
 use self::room::Room;
 use crate::config::Config;
+use crate::config::groups::Dsack;
 use crate::policy::acking::AckDue;
 use crate::policy::buffer::tuning::{Progress, Tuning};
 use crate::scoreboard::ranges::Ranges;
@@ -74,15 +75,18 @@ impl Receiver {
             circumstances: Circumstances::default(),
             nxt: 0,
             above: Ranges::default(),
-            places: (PLACES_PER_SEGMENT * config.buffer_segments()).min(MOST_PLACES) as usize,
+            places: (PLACES_PER_SEGMENT * config.largest_offer()).min(MOST_PLACES) as usize,
             recent: ArrayVec::new(),
             // Beside timestamps only three fit into a header (RFC 2018 §3).
-            sack_blocks: config.sack_blocks.min(SackBlocks::MAX - usize::from(config.timestamps)),
-            tells_duplicates: config.duplicate_sack && config.sack_blocks > 0,
+            sack_blocks: config.acks.sack_blocks.min(SackBlocks::MAX - usize::from(config.timestamps.enabled)),
+            tells_duplicates: config.acks.dsack != Dsack::Off && config.acks.sack_blocks > 0,
             duplicate: None,
             unread: 0,
-            room: Room::new(config.buffers(), if config.real_time.framing { 1 } else { u64::from(config.mss) }),
-            tuning: config.receive_buffer.tuning(config.mss).map(Box::new),
+            room: Room::new(
+                config.receive_buffer_sizes(),
+                if config.real_time.framing { 1 } else { u64::from(config.segments.mss) },
+            ),
+            tuning: config.buffers.receive.tuning(config.segments.mss).map(Box::new),
             fin: None,
             skipped: 0,
             reader: Reader::new(config).map(Box::new),
@@ -449,7 +453,7 @@ mod tests {
 
     /// A receiver with a buffer of 40 bytes that has seen the SYN.
     fn receiver() -> Receiver {
-        let mut receiver = Receiver::new(&Config { mss: 10, window: 4, ..Config::rfc() });
+        let mut receiver = Receiver::new(&Config::rfc().with_mss(10).with_max_window(4));
         receiver.on_syn();
         receiver
     }

@@ -141,7 +141,7 @@ struct Both {
 impl Both {
     fn new(delivery: Delivery, framing: bool, steps: &[Step]) -> Self {
         let real_time = RealTime { delivery, framing, ..RealTime::default() };
-        let mut receiver = Receiver::new(&Config { mss: 10, window: 4, real_time, ..Config::rfc() });
+        let mut receiver = Receiver::new(&Config::rfc().with_mss(10).with_max_window(4).with_real_time(real_time));
         receiver.on_syn();
         let model = Model { delivery, framing, nxt: 1, ..Model::default() };
         let is_aligned =
@@ -249,7 +249,7 @@ proptest! {
         steps in vec((0_u64..2000, 1_u64..4, any::<[bool; 2]>()), 1..1500),
     ) {
         let real_time = RealTime { delivery, framing, ..RealTime::default() };
-        let mut receiver = Receiver::new(&Config { mss: 1000, window: 1, real_time, ..Config::rfc() });
+        let mut receiver = Receiver::new(&Config::rfc().with_mss(1000).with_max_window(1).with_real_time(real_time));
         receiver.on_syn();
         for (number, (start, len, [fin, reads])) in steps.into_iter().enumerate() {
             let now = Instant::ZERO + Duration::from_millis(number as u64);

@@ -52,9 +52,9 @@ impl Reader {
         if !real_time.framing && !real_time.delivery.skips() {
             return None;
         }
-        let limit = (PLACES_PER_SEGMENT * config.buffer_segments()) as usize;
+        let limit = (PLACES_PER_SEGMENT * config.largest_offer()) as usize;
         // Of the 40 bytes, timestamps take 12, a notice 16, and blocks 4 and 8 for each.
-        let room = SackBlocks::MAX - usize::from(config.timestamps) - SkipNotice::WIRE_LEN / 8;
+        let room = SackBlocks::MAX - usize::from(config.timestamps.enabled) - SkipNotice::WIRE_LEN / 8;
         Some(Self {
             delivery: real_time.delivery,
             frames: real_time.framing.then(|| Frames::new(limit)),
@@ -62,9 +62,9 @@ impl Reader {
             waits: VecDeque::new(),
             waits_limit: limit,
             longest: 0,
-            mss: u64::from(config.mss),
+            mss: u64::from(config.segments.mss),
             skips: Skips::default(),
-            sack_blocks: config.sack_blocks.min(room),
+            sack_blocks: config.acks.sack_blocks.min(room),
             statistics: RealTimeStatistics::default(),
         })
     }
@@ -372,7 +372,7 @@ mod tests {
     fn the_list_of_what_waits_for_a_deadline_has_an_end() {
         let real_time =
             RealTime { delivery: Delivery::SkipAtDeadline(Duration::from_millis(1)), ..RealTime::default() };
-        let mut reader = Reader::new(&Config { real_time, ..Config::rfc() }).expect("it skips");
+        let mut reader = Reader::new(&Config::rfc().with_real_time(real_time)).expect("it skips");
         reader.waits_limit = 3;
         for (millis, end) in [(1, 10), (1, 20), (2, 30), (3, 40), (4, 50), (5, 60), (6, 55)] {
             reader.begin_wait(Instant::from_nanos(millis * 1_000_000), end);
@@ -387,7 +387,7 @@ mod tests {
         for framing in [false, true] {
             let delivery = Delivery::SkipAtDeadline(Duration::from_millis(1));
             let real_time = RealTime { delivery, framing, ..RealTime::default() };
-            let mut receiver = Receiver::new(&Config { mss: 10, window: 4, real_time, ..Config::rfc() });
+            let mut receiver = Receiver::new(&Config::rfc().with_mss(10).with_max_window(4).with_real_time(real_time));
             receiver.on_syn();
             let mut taken = |range: Range<u64>| receiver.on_data(Instant::ZERO, range, false).taken;
             assert_eq!([taken(1..11), taken(21..31), taken(100..110)], [1..11, 21..31, 0..0], "framing: {framing}");

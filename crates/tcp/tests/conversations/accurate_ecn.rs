@@ -13,7 +13,7 @@ const SOURCE: &str = "RFC 9768 §3";
 
 fn prague() -> Config {
     let control = Control::Prague(PragueParameters::DEFAULT);
-    Config { ecn: EcnMode::Accurate, control, initial_window: 10, ..plain() }
+    plain().with_ecn(EcnMode::Accurate).with_control_only(control).with_initial_window(10)
 }
 
 /// A connection opened with the counter, ten segments outstanding and more to send.
@@ -77,7 +77,7 @@ fn the_listener_answers_with_how_the_offer_came_or_as_the_opener_can() {
         (prague(), "SA", "SW."),
         (prague(), "SEW", "SE."),
         (prague(), "S", "S."),
-        (Config { ecn: EcnMode::Classic, ..prague() }, "SEWA", "SE."),
+        (prague().with_ecn(EcnMode::Classic), "SEWA", "SE."),
         (plain(), "SEWA", "S."),
     ] {
         let mut host = Host::listen(&config);
@@ -104,7 +104,7 @@ fn the_receiver_counts_marked_packets_modulo_eight_from_five_on() {
 #[test]
 fn the_first_mark_after_none_is_acknowledged_without_delay() {
     let acking = Acking::Delayed(Duration::from_millis(200));
-    let mut host = accepted(&Config { acking, ..prague() });
+    let mut host = accepted(&prague().with_acking(acking));
     host.receives("[ect1] EA. 1:1001(1000) ack 1").sends_nothing();
     host.receives("[ect1] EA. 1001:2001(1000) ack 1").sends(&["EA. 1:1(0) ack 2001 win 62000"]);
     host.receives("[ce] EA. 2001:3001(1000) ack 1").sends(&["WA. 1:1(0) ack 3001 win 61000"]);

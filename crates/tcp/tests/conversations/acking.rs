@@ -2,11 +2,11 @@
 
 use crate::host::Host;
 use crate::plain;
-use earlybird_tcp::{Acking, Config};
+use earlybird_tcp::{Acking, Config, Dsack};
 use earlybird_units::Duration;
 
 fn delayed() -> Config {
-    Config { acking: Acking::Delayed(Duration::from_millis(200)), ..plain() }
+    plain().with_acking(Acking::Delayed(Duration::from_millis(200)))
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn short_segments_are_acknowledged_once_they_fill_more_than_a_full_one() {
 }
 
 fn ns2_sink() -> Config {
-    Config { acking: Acking::SecondSegment(Duration::from_millis(200)), ..plain() }
+    plain().with_acking(Acking::SecondSegment(Duration::from_millis(200)))
 }
 
 /// ns-2's sink counts segments.
@@ -58,7 +58,7 @@ fn every_second_segment_is_acknowledged_however_short_if_so_chosen() {
 /// ns-2.35, `DelAckSink::recv`: a segment waits that is `acker_->Seqno()` and not before `acker_->Maxseen()`, new or not.
 #[test]
 fn ns2s_sink_waits_after_the_last_segment_comes_again_and_not_after_an_earlier_one() {
-    let mut host = Host::accepted(&Config { duplicate_sack: false, ..ns2_sink() });
+    let mut host = Host::accepted(&ns2_sink().with_dsack(Dsack::Off));
     host.receives(". 1:1001(1000) ack 1").receives(". 1001:2001(1000) ack 1").forget_sent();
     host.at(100).receives(". 1001:2001(1000) ack 1").sends_nothing().at(300).sends(&[". 1:1(0) ack 2001 win 62000"]);
     host.receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 2001"]);
@@ -72,7 +72,7 @@ fn ns2s_sink_waits_after_the_last_segment_comes_again_and_not_after_an_earlier_o
 fn spaced_acks_keep_their_distance_though_something_is_missing() {
     let gap = Duration::from_millis(20);
     let spaced = Acking::Spaced { least: gap, most: gap };
-    let mut host = Host::accepted(&Config { acking: spaced, duplicate_sack: false, ..plain() });
+    let mut host = Host::accepted(&plain().with_acking(spaced).with_dsack(Dsack::Off));
     host.at(1000).receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 63000"]);
     host.at(1004).receives(". 1001:2001(1000) ack 1").sends_nothing();
     host.at(1008).receives(". 3001:4001(1000) ack 1").sends(&[". 1:1(0) ack 2001 win 62000 <sack 3001:4001>"]);
@@ -86,7 +86,7 @@ fn spaced_acks_keep_their_distance_though_something_is_missing() {
 }
 
 fn adaptive() -> Config {
-    Config { acking: Acking::Adaptive, ..plain() }
+    plain().with_acking(Acking::Adaptive)
 }
 
 /// A host that has acknowledged its first 16 segments at once, the last one after 1.5 s.
@@ -209,7 +209,7 @@ fn writes_of_1_and_999_bytes_go_as_they_come_while_the_window_is_open() {
 
 #[test]
 fn writes_of_300_300_and_900_bytes_behind_a_full_window_go_as_1000_and_200() {
-    let mut host = Host::connected(&Config { initial_window: 1, ..plain() });
+    let mut host = Host::connected(&plain().with_initial_window(1));
     host.write(300).write(300).write(900).sends(&[". 1:301(300) ack 1 win 64000"]);
     host.at(200).receives(". 1:1(0) ack 301").sends(&[". 301:1301(1000) ack 1", ". 1301:1501(200) ack 1"]);
 }

@@ -36,7 +36,7 @@ fn a_segment_without_the_agreed_timestamp_is_dropped_silently() {
 
 #[test]
 fn a_segment_without_the_agreed_timestamp_is_taken_where_that_is_asked_for() {
-    let mut host = Host::listen(&Config { requires_timestamps: false, ..Config::rfc() });
+    let mut host = Host::listen(&Config::rfc().with_required_timestamps(false));
     host.receives("S 0:0(0) <mss 1000,sackOK,TS 700/0>").receives(". 1:1(0) ack 1 <TS 700/0>").forget_sent();
     host.receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 63000 <TS 0/700>"]);
 }
@@ -95,7 +95,7 @@ fn data_that_come_again_are_acknowledged_each_time() {
 /// RFC 5961 §5.2: `SND.UNA - MAX.SND.WND <= SEG.ACK <= SND.NXT`.
 #[test]
 fn an_ack_older_than_the_largest_window_is_challenged_and_its_data_are_dropped() {
-    let mut host = Host::connect(&Config { initial_window: 10, ..plain() });
+    let mut host = Host::connect(&plain().with_initial_window(10));
     host.receives("S. 0:0(0) ack 1 win 3000 <mss 1000,sackOK>").write(6000);
     host.at(100).receives(". 1:1(0) ack 3001 win 3000").at(200).receives(". 1:1(0) ack 6001 win 3000").forget_sent();
     host.receives(". 1:101(100) ack 3000 win 3000").sends(&[". 6001:6001(0) ack 1 win 64000"]);

@@ -3,7 +3,7 @@
 use crate::host::Host;
 use crate::plain;
 use earlybird_tcp::Event::{Closed, Drained, Established, PeerClosed, Readable};
-use earlybird_tcp::{Config, RfcState, WriteError};
+use earlybird_tcp::{RfcState, WriteError};
 
 #[test]
 fn we_close_first_and_wait_60_s_in_time_wait() {
@@ -44,7 +44,7 @@ fn the_peers_fin_acknowledges_ours() {
 
 #[test]
 fn a_fin_waits_behind_what_was_written() {
-    let mut host = Host::connected(&Config { initial_window: 2, ..plain() });
+    let mut host = Host::connected(&plain().with_initial_window(2));
     host.write(2500).shutdown().is_in(RfcState::FinWait1);
     host.sends(&[". 1:1001(1000) ack 1 win 64000", ". 1001:2001(1000) ack 1"]);
     host.at(200).receives(". 1:1(0) ack 2001").sends(&[". 2001:2501(500) ack 1", "F. 2501:2501(0) ack 1"]);

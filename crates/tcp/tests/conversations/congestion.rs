@@ -15,7 +15,7 @@ fn numbers(range: std::ops::RangeInclusive<u64>) -> Vec<u64> {
 
 /// A connection with ten segments outstanding and more to send.
 fn ten_out(config: &Config) -> Host {
-    let mut host = Host::connected(&Config { initial_window: 10, ..*config });
+    let mut host = Host::connected(&config.with_initial_window(10));
     host.write(100_000).sends_numbers(&numbers(1..=10));
     host
 }
@@ -79,7 +79,7 @@ fn limited_transmit_sends_one_segment_on_each_of_the_first_two_duplicates() {
 #[test]
 fn without_limited_transmit_duplicates_send_nothing() {
     for config in [plain(), Config::ns2()] {
-        let mut host = ten_out(&Config { limited_transmit: false, ..config });
+        let mut host = ten_out(&config.with_limited_transmit(false));
         host.at(200).ack(1, &[2..3]).ack(1, &[2..4]).sends_nothing();
         host.ack(1, &[2..5]).sends_numbers(&[1]);
     }
@@ -90,7 +90,7 @@ fn without_limited_transmit_duplicates_send_nothing() {
 #[test]
 fn limited_transmit_stays_in_the_largest_window() {
     for config in [plain(), Config::ns2()] {
-        let mut host = ten_out(&Config { window: 11, ..config });
+        let mut host = ten_out(&config.with_max_window(11));
         host.at(200).ack(1, &[2..3]).sends_numbers(&[11]).ack(1, &[2..4]).sends_nothing();
     }
     follows(Area::Control, "sack", "RFC 3042");
@@ -108,7 +108,7 @@ fn a_loss_among_10_segments_leaves_5_whatever_limited_transmit_sent() {
 /// Nothing was sent beyond the window here, so nothing may be taken off: max(10/2, 2).
 #[test]
 fn a_loss_among_10_segments_of_a_writer_that_pauses_leaves_5() {
-    let mut host = Host::connected(&Config { initial_window: 20, ..plain() });
+    let mut host = Host::connected(&plain().with_initial_window(20));
     host.write(10_000).forget_sent();
     host.at(200).ack(1, &[2..3]).ack(1, &[2..4]).sends_nothing();
     host.ack(1, &[2..5]).has_window(5.0, 5.0).sends_numbers(&[1]);
@@ -118,7 +118,7 @@ fn a_loss_among_10_segments_of_a_writer_that_pauses_leaves_5() {
 /// Whole segments: ⌊11/2⌋ (RFC 5681 §3.2: "no more than" equation 4).
 #[test]
 fn a_loss_among_11_segments_leaves_5() {
-    let mut host = Host::connected(&Config { initial_window: 11, ..plain() });
+    let mut host = Host::connected(&plain().with_initial_window(11));
     host.write(100_000).at(200).ack(1, &[2..5]).has_window(5.0, 5.0);
     follows(Area::Control, "sack", "RFC 5681, RFC 3390");
 }
@@ -134,7 +134,7 @@ fn ns2_sends_nothing_on_duplicates_after_a_timeout() {
 
 #[test]
 fn a_loss_among_3_segments_leaves_2() {
-    let mut host = Host::connected(&Config { initial_window: 3, ..plain() });
+    let mut host = Host::connected(&plain().with_initial_window(3));
     host.write(3000).forget_sent();
     host.at(200).ack(1, &[2..4]).sends_nothing().at(1100).sends_numbers(&[1]).has_window(1.0, 2.0);
     follows(Area::Control, "sack", "RFC 5681, RFC 3390");
@@ -160,7 +160,7 @@ fn a_second_timeout_of_the_same_segment_leaves_the_threshold() {
 /// ns-2 halves the window as it is, and the threshold is its whole part (`precisionReduce_ 1`).
 #[test]
 fn ns2_halves_11_to_5_5_and_the_threshold_to_5() {
-    let mut host = Host::connected(&Config { initial_window: 11, ..Config::ns2() });
+    let mut host = Host::connected(&Config::ns2().with_initial_window(11));
     host.write(100_000).at(200).ack(1, &[2..3]).ack(1, &[2..4]).ack(1, &[2..5]).has_window(5.5, 5.0);
     follows(Area::Control, "sack", "ns-2.35 tcp.cc");
 }
@@ -168,7 +168,7 @@ fn ns2_halves_11_to_5_5_and_the_threshold_to_5() {
 /// `precisionReduce_ 0`.
 #[test]
 fn ns2_halves_11_to_5_if_it_rounds() {
-    let mut host = Host::connected(&Config { initial_window: 11, precise_halving: false, ..Config::ns2() });
+    let mut host = Host::connected(&Config::ns2().with_initial_window(11).with_precise_halving(false));
     host.write(100_000).at(200).ack(1, &[2..3]).ack(1, &[2..4]).ack(1, &[2..5]).has_window(5.0, 5.0);
     follows(Area::Control, "sack", "ns-2.35 tcp.cc");
 }
@@ -177,7 +177,7 @@ fn ns2_halves_11_to_5_if_it_rounds() {
 #[test]
 fn ns2_closes_an_idle_window_to_1_when_the_timer_ends() {
     let rto = RtoConfig { clock_phase: Some(Duration::ZERO), ..RtoConfig::NS2 };
-    let mut host = Host::connected(&Config { rto, ..Config::ns2() });
+    let mut host = Host::connected(&Config::ns2().with_rto(rto));
     host.write(1000).at(200).ack(2, &[]).has_window(3.0, 64.0);
     // Two samples of 100 ms: S = 80, V = 15 ticks of 10 ms, so (8·15 + 80)/8 = 25 ticks.
     assert_eq!(host.deadline(), Some(450));

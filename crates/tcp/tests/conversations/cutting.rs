@@ -8,7 +8,7 @@ use rstest::rstest;
 
 /// Opens a connection of packets of up to 1500 bytes over IPv4, answered by a peer with these options.
 fn opened(config: &Config, options: &str) -> Host {
-    let mut host = Host::connect(&Config { mss: 1460, ..*config });
+    let mut host = Host::connect(&config.with_mss(1460));
     host.at(100).receives(&format!("S. 0:0(0) ack 1 <{options}>")).forget_sent();
     host
 }
@@ -30,7 +30,7 @@ fn a_segment_with_timestamps_is_no_larger_than_the_path_carries(#[case] options:
 /// RFC 9293 §3.7.1 (MUST-15): 1220 bytes over IPv6.
 #[test]
 fn a_peer_without_mss_option_gets_1220_bytes_over_ipv6() {
-    let host = opened(&Config { ip: IpVersion::V6, ..real() }, "sackOK");
+    let host = opened(&real().with_ip(IpVersion::V6), "sackOK");
     assert_eq!(host.connection.effective_mss(), 1220);
     assert_eq!((IpVersion::V6.mss_within(1500), IpVersion::V4.mss_within(1500)), (1440, 1460));
 }
@@ -45,7 +45,7 @@ fn a_tiny_mss_of_the_peer_is_not_believed(#[values(1, 36, 47, 48)] mss: u16) {
 /// In simulations the largest size is payload.
 #[test]
 fn a_simulated_segment_carries_as_much_with_timestamps_as_without() {
-    let host = opened(&Config { timestamps: true, ..plain() }, "mss 1460,TS 700/0");
+    let host = opened(&plain().with_timestamps(true), "mss 1460,TS 700/0");
     assert_eq!(host.connection.effective_mss(), 1460);
 }
 
@@ -72,7 +72,7 @@ fn the_last_segment_of_a_write_says_psh() {
 /// RFC 9293 §3.10.4: the FIN rides on the last segment, and comes again with it.
 #[test]
 fn the_last_segment_takes_the_fin_along() {
-    let mut host = connected(&Config { initial_window: 1, ..real() });
+    let mut host = connected(&real().with_initial_window(1));
     host.write(1500).forget_sent().shutdown();
     host.receives(". 1:1(0) ack 1001").sends(&["FP. 1001:1501(500) ack 1"]).is_in(RfcState::FinWait1);
     host.at(2000).sends(&["FP. 1001:1501(500) ack 1"]).tells(&[Established]);
@@ -95,16 +95,16 @@ fn a_fin_without_room_goes_behind_the_data() {
 /// Linux, `tcp_cwnd_test`: a FIN alone is no load.
 #[test]
 fn a_fin_alone_does_not_wait_for_the_congestion_window() {
-    let mut host = connected(&Config { initial_window: 2, ..real() });
+    let mut host = connected(&real().with_initial_window(2));
     host.write(2000).forget_sent().shutdown().sends(&["F. 2001:2001(0) ack 1"]);
-    let mut host = connected(&Config { initial_window: 2, ..plain() });
+    let mut host = connected(&plain().with_initial_window(2));
     host.write(2000).forget_sent().shutdown().sends_nothing();
 }
 
 /// RFC 9293 §3.7.4 (SHLD-7) in Minshall's variant: a short segment waits for another short one, not for full ones.
 #[test]
 fn with_nagle_one_short_segment_is_outstanding_at_a_time() {
-    let mut host = connected(&Config { nagle: true, ..real() });
+    let mut host = connected(&real().with_nagle(true));
     host.write(1100).sends(&[". 1:1001(1000) ack 1", "P. 1001:1101(100) ack 1"]);
     host.write(100).write(100).sends_nothing();
     host.write(900).sends(&[". 1101:2101(1000) ack 1"]);
@@ -137,7 +137,7 @@ fn nagle_switched_off_overcomes_a_cork_and_switched_on_does_not() {
 /// RFC 9293 §3.7.4: only what is short waits.
 #[test]
 fn with_nagle_a_full_segment_leaves_though_nothing_is_behind_it() {
-    let mut host = connected(&Config { nagle: true, ..real() });
+    let mut host = connected(&real().with_nagle(true));
     host.write(100).forget_sent().write(1000).sends(&["P. 101:1101(1000) ack 1"]);
 }
 
@@ -154,7 +154,7 @@ fn a_cork_does_not_keep_back_a_record_that_others_follow() {
 /// Linux, `tcp_nagle_test`: nobody will write more.
 #[test]
 fn with_nagle_the_last_bytes_leave_with_the_fin() {
-    let mut host = connected(&Config { nagle: true, ..real() });
+    let mut host = connected(&real().with_nagle(true));
     host.write(100).write(100).forget_sent().shutdown().sends(&["FP. 101:201(100) ack 1"]);
 }
 
@@ -202,7 +202,7 @@ fn no_segment_goes_beyond_the_end_of_a_record() {
 
 #[test]
 fn a_full_send_buffer_takes_a_part_and_tells_when_a_third_of_it_is_free() {
-    let mut host = connected(&Config { send_buffer: Some(3000), ..real() });
+    let mut host = connected(&real().with_send_buffer(Some(3000)));
     host.tells(&[Established]);
     assert_eq!(
         (host.connection.room(), host.connection.write(2000), host.connection.write(2000)),
@@ -219,7 +219,7 @@ fn a_full_send_buffer_takes_a_part_and_tells_when_a_third_of_it_is_free() {
 /// Linux, `TCP_NOTSENT_LOWAT`: no more is taken while enough waits.
 #[test]
 fn a_limit_of_what_was_never_sent_stops_the_writer_until_it_leaves() {
-    let mut host = connected(&Config { unsent_limit: Some(1000), initial_window: 2, ..real() });
+    let mut host = connected(&real().with_unsent_limit(Some(1000)).with_initial_window(2));
     host.tells(&[Established]).write(3000);
     assert_eq!((host.connection.notsent(), host.connection.room(), host.connection.write(1)), (1000, 0, Ok(0)));
     host.tells(&[]).receives(". 1:1(0) ack 1001").tells(&[Writable]);
@@ -228,7 +228,7 @@ fn a_limit_of_what_was_never_sent_stops_the_writer_until_it_leaves() {
 
 #[test]
 fn without_limit_a_write_is_taken_whole() {
-    let mut host = connected(&Config { segmentation: Segmentation::Simulated, ..real() });
+    let mut host = connected(&real().with_segmentation(Segmentation::Simulated));
     host.write(10_000_000_000).tells(&[Established]);
     assert_eq!(host.connection.notsent(), 10_000_000_000 - 4000);
 }

@@ -3,7 +3,8 @@
 use crate::host::Host;
 use crate::plain;
 use earlybird_tcp::{
-    Backlog, Config, Control, Delivery, Event, NewRenoFlags, RackConfig, RealTime, Recovery, SendLimit, WriteError,
+    Backlog, Config, Control, Delivery, Event, IdleRto, NewRenoFlags, RackConfig, RealTime, Recovery, SendLimit,
+    WriteError,
 };
 use earlybird_units::Duration;
 
@@ -12,7 +13,7 @@ fn rtm(backlog: Backlog) -> Config {
     let delivery = Delivery::SkipWhenWaiting;
     let real_time = RealTime { framing: true, delivery, backlog, ..RealTime::default() };
     // Without probes the retransmission timer is the only one.
-    Config { real_time, rack: RackConfig { probes_tail: false, ..RackConfig::RFC }, ..plain() }
+    plain().with_real_time(real_time).with_rack(RackConfig { probes_tail: false, ..RackConfig::RFC })
 }
 
 fn oldest(segments: u32) -> Config {
@@ -40,7 +41,7 @@ const RECOVERIES: [Recovery; 6] = [
 /// With a control that goes with it.
 fn repaired_by(recovery: Recovery, config: Config) -> Config {
     let control = if recovery == Recovery::Tahoe { Control::Tahoe } else { Control::Reno };
-    Config { recovery, control, ..config }
+    config.with_recovery_only(recovery).with_control_only(control)
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn a_closed_window_is_probed_with_a_whole_frame() {
 fn a_closed_window_is_probed_with_the_same_frame_even_by_a_sender_that_never_repeats() {
     let usual = blocking(SendLimit::Unlimited);
     let real_time = RealTime { never_retransmits: true, ..usual.real_time };
-    let mut host = Host::connected(&Config { real_time, ..usual });
+    let mut host = Host::connected(&usual.with_real_time(real_time));
     host.receives(". 1:1(0) ack 1 win 0").frames(3).at(1100).sends_frames(&[0]).discards(&[]);
     host.at(3100).sends_frames(&[0]).discards(&[]);
 }
@@ -118,14 +119,14 @@ fn a_closed_window_is_probed_with_the_same_frame_even_by_a_sender_that_never_rep
 /// As long as frames live shorter than the timer runs, none of them is there when it runs out.
 #[test]
 fn a_closed_window_is_probed_although_every_frame_is_given_up_before_the_timer_runs_out() {
-    for keeps_idle_timer in [false, true] {
-        let mut host = Host::connected(&Config { keeps_idle_timer, ..past(50) });
+    for idle in [IdleRto::Stop, IdleRto::Keep] {
+        let mut host = Host::connected(&past(50).with_idle_rto(idle));
         host.frames(1).at(200).receives(". 1:1(0) ack 1001 win 0").forget_sent();
         for second in (0..15).step_by(3) {
             host.at(second * 1000 + 210).frames(1);
         }
         let sent = host.take_frames();
-        assert!(!sent.is_empty(), "keeps_idle_timer: {keeps_idle_timer}");
+        assert!(!sent.is_empty(), "{idle:?}");
     }
 }
 
@@ -149,7 +150,7 @@ fn a_full_buffer_gives_up_the_oldest_frame_even_if_it_was_sent() {
 
 #[test]
 fn frames_never_sent_leave_no_hole_when_they_are_given_up() {
-    let mut host = Host::connected(&Config { initial_window: 1, ..past(50) });
+    let mut host = Host::connected(&past(50).with_initial_window(1));
     host.frames(3).at(160).frames(1).discards(&[0, 1, 2]);
     host.sends(&[". 1:1001(1000) ack 1 win 64000"]);
     host.at(200).ack(2, &[]).sends(&[". 1001:2001(1000) ack 1"]).discards(&[]);
@@ -157,7 +158,7 @@ fn frames_never_sent_leave_no_hole_when_they_are_given_up() {
 
 #[test]
 fn all_of_a_unit_is_given_up_and_what_is_written_of_it_later() {
-    let mut host = Host::connected(&Config { initial_window: 1, ..oldest(4) });
+    let mut host = Host::connected(&oldest(4).with_initial_window(1));
     for unit in [7, 7, 8, 9, 9] {
         assert!(host.write_frame(1000, unit).is_ok());
     }
@@ -179,7 +180,7 @@ fn all_of_a_unit_is_given_up_and_what_is_written_of_it_later() {
 /// Others of its unit may still arrive.
 #[test]
 fn a_frame_that_the_peer_has_does_not_take_its_unit_along() {
-    let mut host = Host::connected(&Config { initial_window: 10, ..oldest(4) });
+    let mut host = Host::connected(&oldest(4).with_initial_window(10));
     for unit in [0, 1, 1, 2] {
         assert!(host.write_frame(1000, unit).is_ok());
     }
@@ -193,7 +194,7 @@ fn a_frame_that_the_peer_has_does_not_take_its_unit_along() {
 
 #[test]
 fn the_last_frame_of_a_window_that_has_no_room_for_another_is_kept() {
-    let mut host = Host::connected(&Config { initial_window: 10, ..past(50) });
+    let mut host = Host::connected(&past(50).with_initial_window(10));
     host.receives(". 1:1(0) ack 1 win 3500").frames(5).sends_frames(&[0, 1, 2]);
     host.at(300).frames(1).discards(&[0, 1, 3, 4]).sends_nothing();
     // All three were lost: without the third the peer would never hear of anything to step over to.
@@ -217,7 +218,7 @@ fn giving_up_does_not_open_the_window() {
 #[test]
 fn a_reader_that_plays_by_the_clock_does_not_hide_duplicates_behind_its_changing_window() {
     for recovery in RECOVERIES {
-        let mut host = Host::connected(&repaired_by(recovery, Config { initial_window: 5, ..oldest(50) }));
+        let mut host = Host::connected(&repaired_by(recovery, oldest(50).with_initial_window(5)));
         host.frames(5).forget_sent();
         for (end, window) in [(3001, 60_000), (4001, 61_000), (5001, 62_000)] {
             host.at(end / 20).receives(&format!(". 1:1(0) ack 1 win {window} <sack 1001:{end}>"));
@@ -230,7 +231,7 @@ fn a_reader_that_plays_by_the_clock_does_not_hide_duplicates_behind_its_changing
 #[test]
 fn what_was_given_up_is_never_sent_again() {
     for recovery in RECOVERIES {
-        let mut host = Host::connected(&repaired_by(recovery, Config { initial_window: 8, ..oldest(8) }));
+        let mut host = Host::connected(&repaired_by(recovery, oldest(8).with_initial_window(8)));
         host.frames(8).forget_sent().frames(2).discards(&[0, 1]);
         // The first three are lost.
         host.at(200).ack(1, &[4..5]).at(201).ack(1, &[4..6]).at(202).ack(1, &[4..7]).at(203).ack(1, &[4..8]);
@@ -302,7 +303,7 @@ fn late_acks_and_sacks_of_frames_given_up_are_taken_in_silence() {
 
 #[test]
 fn a_deadline_is_kept_when_the_sender_next_acts() {
-    let mut host = Host::connected(&Config { initial_window: 1, ..past(150) });
+    let mut host = Host::connected(&past(150).with_initial_window(1));
     host.frames(1).at(150).frames(1).at(250).discards(&[]).sends_frames(&[0]);
     host.at(251).ack(1, &[]).discards(&[0]);
     host.at(300).ack(2, &[]).sends_frames(&[1]);
@@ -311,7 +312,7 @@ fn a_deadline_is_kept_when_the_sender_next_acts() {
 #[test]
 fn what_is_hopeless_is_not_sent_and_what_was_sent_may_still_be_in_time() {
     let config = rtm(Backlog::DiscardHopeless(Duration::from_millis(150)));
-    let mut host = Host::connected(&Config { initial_window: 1, ..config });
+    let mut host = Host::connected(&config.with_initial_window(1));
     host.frames(1).at(150).frames(1).sends_frames(&[0]);
     // The round trip is 100 ms: 50 ms before its time there is no way left to the peer.
     host.at(249).ack(1, &[]).discards(&[]);
@@ -324,7 +325,7 @@ fn what_is_hopeless_is_not_sent_and_what_was_sent_may_still_be_in_time() {
 fn a_lost_frame_that_is_hopeless_is_given_up_in_place_of_being_sent_again() {
     for (limit, expected) in [(100, vec![]), (5000, vec![0])] {
         let config = rtm(Backlog::DiscardHopeless(Duration::from_millis(limit)));
-        let mut host = Host::connected(&repaired_by(Recovery::Rfc6675, Config { initial_window: 4, ..config }));
+        let mut host = Host::connected(&repaired_by(Recovery::Rfc6675, config.with_initial_window(4)));
         host.frames(4).sends_frames(&[0, 1, 2, 3]);
         host.at(200).ack(1, &[2..3]).ack(1, &[2..4]).ack(1, &[2..5]);
         assert_eq!(host.take_frames(), expected, "{limit} ms");
@@ -337,7 +338,7 @@ fn a_sender_that_never_repeats_gives_up_what_the_timer_finds_lost() {
     for recovery in RECOVERIES {
         let usual = blocking(SendLimit::Unlimited);
         let real_time = RealTime { never_retransmits: true, ..usual.real_time };
-        let mut host = Host::connected(&repaired_by(recovery, Config { real_time, initial_window: 8, ..usual }));
+        let mut host = Host::connected(&repaired_by(recovery, usual.with_real_time(real_time).with_initial_window(8)));
         host.frames(12).sends_frames(&[0, 1, 2, 3, 4, 5, 6, 7]);
         host.at(1500).discards(&[0, 1, 2, 3, 4, 5, 6, 7]);
         let sent = host.take_frames();
@@ -354,7 +355,7 @@ fn without_a_peer_that_steps_over_holes_only_frames_never_sent_are_given_up() {
         let usual = oldest(4);
         let skip_notice = delivery.skips();
         let real_time = RealTime { delivery, skip_notice, never_retransmits: true, ..usual.real_time };
-        let mut host = Host::connected(&Config { real_time, ..usual });
+        let mut host = Host::connected(&usual.with_real_time(real_time));
         host.frames(7).sends_frames(&[0, 1, 2, 3]).discards(&[4, 5]);
         assert_eq!(host.connection.frames_held(), 5, "what was sent, and the newest");
         host.at(1100).sends_frames(&[0]).at(1200).ack(5, &[]).sends_frames(&[6]);
@@ -373,8 +374,12 @@ fn an_owner_that_never_asks_what_was_given_up_loses_only_old_notes() {
 /// then is the last seed of `proptest-regressions/real_time.txt`.
 #[test]
 fn a_window_closed_behind_a_frame_that_was_given_up_is_asked() {
-    let Config { real_time, mss, .. } = oldest(3);
-    let config = Config { real_time, mss, initial_window: 1, timestamps: false, ..Config::rfc() };
+    let oldest = oldest(3);
+    let config = Config::rfc()
+        .with_real_time(oldest.real_time)
+        .with_mss(oldest.segments.mss)
+        .with_initial_window(1)
+        .with_timestamps(false);
     for recovery in RECOVERIES {
         let mut host = Host::connected(&repaired_by(recovery, config));
         host.receives(". 1:1(0) ack 1 win 4000").frames(4).at(1100).discards(&[0]);

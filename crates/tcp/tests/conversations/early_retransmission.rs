@@ -8,12 +8,12 @@ use earlybird_tcp::{AgeReference, Config, RtoConfig, TraceEvent, Trigger};
 use earlybird_units::Duration;
 
 fn early(reference: AgeReference, config: Config) -> Config {
-    Config { trigger: Trigger::EarlyRetransmission(reference), ..config }
+    config.with_dupthresh(Trigger::EarlyRetransmission(reference))
 }
 
 fn ns2() -> Config {
     let rto = RtoConfig { clock_phase: Some(Duration::ZERO), ..RtoConfig::NS2 };
-    early(AgeReference::Missing, Config { rto, ..Config::ns2() })
+    early(AgeReference::Missing, Config::ns2().with_rto(rto))
 }
 
 /// A connection that has seen round trips of 50 ms, then 80 ms until the estimate rests: 80 + 2·0 + 50 = 130 ms.
@@ -62,7 +62,7 @@ fn without_the_rule_there_is_no_threshold() {
 /// A writer of one packet each `period` ms, in a window of 6 at most, that loses the packet sent at the returned time.
 /// Three more follow it.
 fn paced(config: &Config, period: u64) -> (Host, u64, u64) {
-    let (mut host, time, lost) = settled(&Config { window: 6, ..*config });
+    let (mut host, time, lost) = settled(&config.with_max_window(6));
     for index in 0..4 {
         host.at(time + index * period).write(1000);
     }
@@ -92,7 +92,7 @@ fn in_a_window_of_2_the_second_duplicate_at_160_ms_repairs_the_loss_before_the_t
 /// The same without the rule: the timer comes first, 200 ms after the last progress.
 #[test]
 fn in_a_window_of_2_the_third_duplicate_would_come_too_late() {
-    let mut host = Host::connect(&Config { trigger: Trigger::ThreeDuplicates, ..ns2() });
+    let mut host = Host::connect(&ns2().with_dupthresh(Trigger::ThreeDuplicates));
     host.at(50).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(100_000).forget_sent();
     host.at(130).ack(1, &[2..3]).sends_numbers(&[3]).at(210).ack(1, &[2..4]).sends_numbers(&[4]);
     host.at(290).sends_timed(&[(250, 1)]);
@@ -123,7 +123,7 @@ fn the_second_duplicate_of_a_packet_each_27_ms_triggers_with_pipe_2() {
 /// 80 + 60 ms: D = 1.
 #[test]
 fn the_first_duplicate_of_a_packet_each_60_ms_triggers_with_pipe_2() {
-    let (mut host, time, lost) = settled(&Config { window: 6, ..ns2() });
+    let (mut host, time, lost) = settled(&ns2().with_max_window(6));
     host.write(1000).at(time + 60).write(1000).at(time + 120).write(1000).forget_sent();
     // pipe = 3 − 1 = 2, cwnd = 6/2 = 3: there is room for one, but nothing is written.
     host.at(time + 140).ack(lost, &[lost + 1..lost + 2]).sends_numbers(&[lost]).has_window(3.0, 3.0);
@@ -135,7 +135,7 @@ fn the_first_duplicate_of_a_packet_each_60_ms_triggers_with_pipe_2() {
 /// Duplicates of the same window come after one round trip at most; the third is the usual one.
 #[test]
 fn duplicates_of_packets_sent_together_never_trigger_early() {
-    for config in [ns2(), early(AgeReference::Missing, Config { initial_window: 10, ..plain() })] {
+    for config in [ns2(), early(AgeReference::Missing, plain().with_initial_window(10))] {
         let (mut host, time, lost) = settled(&config);
         host.write(10_000).forget_sent();
         host.at(time + 80).ack(lost, &[lost + 1..lost + 2]).ack(lost, &[lost + 1..lost + 3]).sends_nothing();

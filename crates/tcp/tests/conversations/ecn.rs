@@ -9,7 +9,7 @@ use earlybird_tcp::{Config, EcnMode};
 const SOURCE: &str = "RFC 3168 §6.1";
 
 fn classic() -> Config {
-    Config { ecn: EcnMode::Classic, initial_window: 10, ..plain() }
+    plain().with_ecn(EcnMode::Classic).with_initial_window(10)
 }
 
 /// A connection opened with ECN, ten segments outstanding and more to send.

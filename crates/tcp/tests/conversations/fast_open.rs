@@ -3,7 +3,9 @@
 use crate::host::Host;
 use crate::{plain, real};
 use earlybird_tcp::Event::{Drained, Established, PeerClosed, Readable, Refused, Reset};
-use earlybird_tcp::{Acking, Config, Connection, FastOpenOffer, FastOpenOutcome, NewRenoFlags, Recovery, RfcState};
+use earlybird_tcp::{
+    Acking, Config, Connection, Dsack, FastOpenOffer, FastOpenOutcome, NewRenoFlags, Recovery, RfcState,
+};
 use earlybird_units::{Duration, SeedTree};
 use earlybird_wire::FastOpen;
 use rstest::rstest;
@@ -120,7 +122,7 @@ fn data_of_a_syn_that_was_not_taken_go_again_at_once_and_the_window_stays() {
 #[case::vegas(Recovery::Vegas)]
 #[case::rack(Recovery::Rack)]
 fn data_of_a_syn_that_were_not_taken_count_as_sent_again_and_stay_apart_from_later_ones(#[case] recovery: Recovery) {
-    let mut host = Host::connect_fast(&Config { recovery, ..plain() }, known(1000), 300);
+    let mut host = Host::connect_fast(&plain().with_recovery_only(recovery), known(1000), 300);
     host.write(1500).forget_sent().at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
     host.sends(&[". 1:301(300) ack 1 win 64000", ". 301:1301(1000) ack 1", ". 1301:1801(500) ack 1"]);
     assert_eq!((host.connection.retransmitted(), host.connection.statistics().retransmissions), (1, 1));
@@ -131,7 +133,7 @@ fn data_of_a_syn_that_were_not_taken_count_as_sent_again_and_stay_apart_from_lat
 /// The peer's segments are so short that 900 bytes are five of them.
 #[test]
 fn data_of_a_syn_that_were_not_taken_exceeded_the_largest_window_in_shorter_segments() {
-    let mut host = Host::connect_fast(&Config { window: 3, ..plain() }, known(1000), 900);
+    let mut host = Host::connect_fast(&plain().with_max_window(3), known(1000), 900);
     host.forget_sent().at(100).receives("S. 0:0(0) ack 1 <mss 200,sackOK>");
     assert_eq!(host.take_texts().len(), 3);
     assert_eq!((host.connection.outstanding(), host.connection.notsent()), (3, 300));
@@ -144,7 +146,7 @@ fn data_of_a_syn_that_were_not_taken_exceeded_the_largest_window_in_shorter_segm
 #[test]
 fn data_of_a_syn_that_get_lost_when_they_go_again_are_repaired_and_reduce_the_window() {
     for recovery in [Recovery::Rfc6675, Recovery::Rack] {
-        let config = Config { recovery, initial_window: 10, ..plain() };
+        let config = plain().with_recovery_only(recovery).with_initial_window(10);
         let mut host = Host::connect_fast(&config, known(1000), 300);
         host.write(4000).at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").forget_sent();
         host.at(200).receives(". 1:1(0) ack 1 <sack 301:3301>").sends(&[". 1:301(300) ack 1 win 64000"]);
@@ -172,8 +174,8 @@ fn a_record_that_left_with_the_syn_cuts_no_later_segment() {
 /// RFC 9293 figure 7: the SYN-ACK repeats the SYN. Linux tells so, and RFC 2883 §4 speaks of data only.
 #[test]
 fn a_syn_that_came_twice_because_both_opened_at_once_is_reported_if_so_chosen() {
-    for (duplicate_syn_sack, report) in [(false, ""), (true, " <sack 0:1>")] {
-        let mut host = Host::connect_fast(&Config { duplicate_syn_sack, ..plain() }, known(1000), 300);
+    for (dsack, report) in [(Dsack::Data, ""), (Dsack::DataAndSyn, " <sack 0:1>")] {
+        let mut host = Host::connect_fast(&plain().with_dsack(dsack), known(1000), 300);
         host.at(50).receives("S 0:500(500) <mss 1000,sackOK>").forget_sent();
         host.at(100).receives("S. 0:0(0) ack 301 <mss 1000,sackOK>");
         host.sends(&[&format!(". 301:301(0) ack 1 win 64000{report}")]);
@@ -237,7 +239,7 @@ fn a_syn_ack_may_carry_data_and_a_fin() {
 /// Linux's quick ACKs: sixteen, as many as a window of which the SYN told allows.
 #[test]
 fn who_only_receives_behind_a_syn_ack_with_data_acknowledges_each_segment_at_once() {
-    let mut host = Host::connect_fast(&Config { acking: Acking::Adaptive, ..plain() }, known(1000), 300);
+    let mut host = Host::connect_fast(&plain().with_acking(Acking::Adaptive), known(1000), 300);
     host.forget_sent().receives("S. 0:1000(1000) ack 301 <mss 1000,sackOK>").forget_sent();
     for start in (1001..16_001).step_by(1000) {
         host.receives(&format!(". {start}:{}(1000) ack 301", start + 1000));
@@ -267,7 +269,7 @@ fn closed_before_the_handshake_ends_the_fin_follows_the_data_of_the_syn() {
 /// RFC 7413 §4.2.2: the server application reads and answers before the handshake is done.
 #[test]
 fn a_server_reads_and_answers_before_the_handshake_ends() {
-    let mut host = server(&Config { initial_window: 10, ..plain() });
+    let mut host = server(&plain().with_initial_window(10));
     assert_eq!(host.read(1000), 300);
     host.write(20_000).sends_numbers(&(1..=10).collect::<Vec<_>>());
     host.at(100).receives(". 301:301(0) ack 1").tells(&[Established]).is_in(RfcState::Established);
@@ -279,7 +281,7 @@ fn a_server_reads_and_answers_before_the_handshake_ends() {
 /// The ACK of the SYN-ACK was lost: one of data ends the handshake as well.
 #[test]
 fn the_first_ack_may_be_one_of_data_and_tell_of_holes() {
-    let mut host = server(&Config { initial_window: 10, ..plain() });
+    let mut host = server(&plain().with_initial_window(10));
     host.write(10_000).forget_sent();
     host.at(100).receives(". 301:301(0) ack 1 <sack 2001:5001>").is_in(RfcState::Established);
     assert!(host.connection.is_recovering());

@@ -4,7 +4,7 @@ use crate::follows;
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::Area;
-use earlybird_tcp::{Config, Control, CubicConfig, PertFlags, SlowStartRule, TolerantParameters};
+use earlybird_tcp::{Config, Control, CubicConfig, InitialSsthresh, PertFlags, SlowStartRule, TolerantParameters};
 
 /// Everything that grows a window with ACKs.
 fn controls() -> Vec<Control> {
@@ -36,14 +36,14 @@ fn rounds(host: &mut Host, start: u64, count: u64, segments: u64) {
 }
 
 fn ten() -> Config {
-    Config { initial_window: 10, window: 1000, ..plain() }
+    plain().with_initial_window(10).with_max_window(1000)
 }
 
 /// The symptom: 300 kb/s over a window of 1000 without loss, and cwnd 384 after 10 s and 1884 after 50 s.
 #[test]
 fn a_source_of_300_kb_per_second_leaves_the_window_where_it_was() {
     for control in controls() {
-        let mut host = Host::connected(&Config { control, ..ten() });
+        let mut host = Host::connected(&ten().with_control_only(control));
         rounds(&mut host, 200, 500, 4);
         host.has_window(10.0, host.connection.ssthresh());
         assert_eq!(host.connection.statistics().retransmissions, 0, "{control:?}");
@@ -55,7 +55,7 @@ fn a_source_of_300_kb_per_second_leaves_the_window_where_it_was() {
 #[test]
 fn in_congestion_avoidance_a_window_of_10_of_which_9_are_used_stays() {
     for control in controls() {
-        let mut host = Host::connected(&Config { control, initial_window: 20, ..ten() });
+        let mut host = Host::connected(&ten().with_control_only(control).with_initial_window(20));
         host.write(20_000).forget_sent();
         host.at(200).ack(1, &[2..3]).ack(1, &[2..4]).ack(1, &[2..5]).at(300).ack(21, &[]).at(20_000);
         let cwnd = host.connection.cwnd();
@@ -98,7 +98,7 @@ fn behind_a_window_of_the_receiver_of_8_segments_the_congestion_window_stays_bel
         host.at(200 + next).receives(&format!(". 1:1(0) ack {} win 8000", 1 + 1000 * next)).forget_sent();
     }
     host.has_window(16.0, f64::INFINITY);
-    let mut host = Host::connected(&Config { window: 8, initial_window: 4, ..plain() });
+    let mut host = Host::connected(&plain().with_max_window(8).with_initial_window(4));
     host.write(1_000_000).forget_sent();
     (2..=200).for_each(|next| _ = host.at(200 + next).ack(next, &[]).forget_sent());
     host.has_window(16.0, f64::INFINITY);
@@ -116,8 +116,10 @@ fn a_window_that_is_filled_again_grows_again() {
 
 #[test]
 fn ns2_and_a_connection_asked_to_grow_unused_windows_alike() {
-    for config in [Config::ns2(), Config { grows_only_when_used: false, bounded_ssthresh: true, ..Config::rfc() }] {
-        let mut host = Host::connected(&Config { initial_window: 2, window: 64, timestamps: false, ..config });
+    for config in
+        [Config::ns2(), Config::rfc().with_cwnd_validation(false).with_initial_ssthresh(InitialSsthresh::MaxWindow)]
+    {
+        let mut host = Host::connected(&config.with_initial_window(2).with_max_window(64).with_timestamps(false));
         rounds(&mut host, 200, 50, 1);
         host.has_window(52.0, 64.0);
     }
@@ -133,7 +135,7 @@ fn one_ack_of_ten_segments_opens_a_window_as_ten_acks_do() {
             // RFC 9406 §4.3 has a limit of its own, 8 segments; and Prague, who is paced, judges each ACK alone.
             continue;
         }
-        let config = Config { control, ..ten() };
+        let config = ten().with_control_only(control);
         let [mut one, mut ten] = [Host::connected(&config), Host::connected(&config)];
         one.write(100_000).at(200).ack(11, &[]);
         ten.write(100_000).at(200);
@@ -148,7 +150,11 @@ fn one_ack_of_ten_segments_opens_a_window_as_ten_acks_do() {
 #[test]
 fn an_ack_of_six_segments_does_not_carry_slow_start_beyond_its_threshold() {
     for control in [Control::Reno, Control::Cubic(CubicConfig::RFC9438)] {
-        let config = Config { control, initial_window: 6, window: 10, bounded_ssthresh: true, ..plain() };
+        let config = plain()
+            .with_control_only(control)
+            .with_initial_window(6)
+            .with_max_window(10)
+            .with_initial_ssthresh(InitialSsthresh::MaxWindow);
         let mut host = Host::connected(&config);
         host.write(6000).at(200).ack(7, &[]);
         let cwnd = host.connection.cwnd();
@@ -167,7 +173,7 @@ fn in_congestion_avoidance_one_ack_of_five_segments_of_five_adds_one() {
 /// RFC 3465 §2.3: what waited behind the hole has not just left the network.
 #[test]
 fn the_ack_of_what_waited_behind_a_repeated_segment_counts_as_one() {
-    let mut host = Host::connected(&Config { sack_blocks: 0, ..ten() });
+    let mut host = Host::connected(&ten().with_sack_blocks(0));
     host.write(100_000).at(1100).has_window(1.0, 5.0).forget_sent();
     host.at(1200).ack(11, &[]).has_window(2.0, 5.0);
 }
@@ -175,6 +181,6 @@ fn the_ack_of_what_waited_behind_a_repeated_segment_counts_as_one() {
 /// Reordering: the segment that was late was one, the others had told that they arrived.
 #[test]
 fn the_ack_of_a_late_segment_does_not_count_what_sack_told_before() {
-    let mut host = Host::connected(&Config { initial_window: 10, ..ten() });
+    let mut host = Host::connected(&ten().with_initial_window(10));
     host.write(10_000).at(200).ack(1, &[2..3]).ack(1, &[2..4]).ack(4, &[]).has_window(11.0, f64::INFINITY);
 }

@@ -50,21 +50,21 @@ fn the_smaller_mss_holds() {
 /// RFC 7323 §2.3: the smallest shift with which 128,000 bytes fit into 16 bits is 1; §2.2: not in the SYN itself.
 #[test]
 fn a_buffer_of_128000_bytes_is_told_with_shift_1_but_65535_in_the_syn() {
-    let mut host = Host::connect(&Config { window: 128, ..plain() });
+    let mut host = Host::connect(&plain().with_max_window(128));
     host.sends(&["S 0:0(0) win 65535 <mss 1000,sackOK,wscale 1>"]);
     host.receives("S. 0:0(0) ack 1 <mss 1000,wscale 0>").sends(&[". 1:1(0) ack 1 win 64000"]);
 }
 
 #[test]
 fn a_peer_that_does_not_scale_is_told_65535_of_128000_bytes() {
-    let mut host = Host::connect(&Config { window: 128, ..plain() });
+    let mut host = Host::connect(&plain().with_max_window(128));
     host.forget_sent().receives("S. 0:0(0) ack 1 <mss 1000>").sends(&[". 1:1(0) ack 1 win 65535"]);
 }
 
 /// RFC 7323 §2.2: the window in a SYN-ACK counts bytes; 2000 of them let two segments go. §2.3: later ones are shifted.
 #[test]
 fn the_window_of_a_syn_ack_is_not_shifted_the_next_one_is() {
-    let mut host = Host::connect(&Config { initial_window: 10, ..plain() });
+    let mut host = Host::connect(&plain().with_initial_window(10));
     host.receives("S. 0:0(0) ack 1 win 2000 <mss 1000,sackOK,wscale 7>").forget_sent();
     host.write(100_000).sends_numbers(&[1, 2]);
     // 39·2^7 = 4992 bytes from position 1 on: four segments.
@@ -75,7 +75,7 @@ fn the_window_of_a_syn_ack_is_not_shifted_the_next_one_is() {
 /// error but MUST use 14".
 #[test]
 fn a_shift_of_255_counts_as_14() {
-    let mut host = Host::connect(&Config { initial_window: 64, ..plain() });
+    let mut host = Host::connect(&plain().with_initial_window(64));
     host.receives("S. 0:0(0) ack 1 win 0 <mss 1000,sackOK,wscale 255>").forget_sent();
     // 1·2^14 = 16,384 bytes.
     host.write(100_000).receives(". 1:1(0) ack 1 win 1");
@@ -85,7 +85,7 @@ fn a_shift_of_255_counts_as_14() {
 /// RFC 6298 (2.1): 1 s before the first sample; (5.5): doubled each time, here up to the ceiling of 60 s.
 #[test]
 fn a_lost_syn_goes_again_after_1_2_4_8_16_32_60_60_s() {
-    let mut host = Host::connect(&Config { lifetimes: Lifetimes::UNLIMITED, ..plain() });
+    let mut host = Host::connect(&plain().with_lifetimes(Lifetimes::UNLIMITED));
     host.at(200_000);
     let times = [0, 1, 3, 7, 15, 31, 63, 123, 183];
     host.sends_timed(&times.map(|second| (second * 1000, 0)));

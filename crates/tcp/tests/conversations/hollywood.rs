@@ -14,13 +14,16 @@ const PATCH: &str = "its authors' patch of Linux, check_message_liveness and pro
 fn hollywood() -> Config {
     let real_time = RealTime::hollywood(Duration::from_millis(300));
     // Without probes the retransmission timer is the only one.
-    Config { real_time, initial_window: 2, rack: RackConfig { probes_tail: false, ..RackConfig::RFC }, ..plain() }
+    plain()
+        .with_real_time(real_time)
+        .with_initial_window(2)
+        .with_rack(RackConfig { probes_tail: false, ..RackConfig::RFC })
 }
 
 /// The same without time lines.
 fn consistent() -> Config {
     let usual = hollywood();
-    Config { real_time: RealTime { replaces_after: None, ..usual.real_time }, ..usual }
+    usual.with_real_time(RealTime { replaces_after: None, ..usual.real_time })
 }
 
 #[test]
@@ -62,7 +65,7 @@ fn frames_that_were_read_early_take_no_room_when_the_hole_is_filled() {
 #[test]
 fn an_expired_message_makes_way_for_the_oldest_that_waits_and_lives() {
     for recovery in [Recovery::Sack1, Recovery::Rfc6675, Recovery::Rack] {
-        let mut host = Host::connected(&Config { recovery, ..hollywood() });
+        let mut host = Host::connected(&hollywood().with_recovery_only(recovery));
         host.frames(4).sends_frames(&[0, 1]);
         host.at(900).frames(2).at(1000).frames(1).sends_nothing();
         // The first two were lost. Messages 2 and 3 have waited for too long, too.
@@ -80,7 +83,7 @@ fn a_message_lives_until_half_a_round_trip_before_its_deadline() {
     for (lifetime, written, carried) in [(300, 850, 1), (300, 849, 0), (1050, 1000, 0), (1049, 1000, 1)] {
         let usual = hollywood();
         let real_time = RealTime::hollywood(Duration::from_millis(lifetime));
-        let mut host = Host::connected(&Config { real_time, initial_window: 1, ..usual });
+        let mut host = Host::connected(&usual.with_real_time(real_time).with_initial_window(1));
         host.frames(1).sends_frames(&[0]);
         host.at(written).frames(1).at(1100).sends_frames(&[carried]);
     }
@@ -90,12 +93,12 @@ fn a_message_lives_until_half_a_round_trip_before_its_deadline() {
 /// As in the first version of the patch (`process_rtx`): the peer's TCP must get the bytes that it misses, no more and no fewer.
 #[test]
 fn a_message_of_another_length_replaces_none() {
-    let mut host = Host::connected(&Config { initial_window: 1, ..hollywood() });
+    let mut host = Host::connected(&hollywood().with_initial_window(1));
     host.frames(1).at(1000);
     assert_eq!([999, 1000].map(|bytes| host.write_frame(bytes, bytes)), [Ok(1), Ok(2)]);
     host.forget_sent().at(1100).sends(&[". 1:1001(1000) ack 1 win 64000"]).discards(&[0]);
     assert_eq!(host.connection.notsent(), 999);
-    let mut host = Host::connected(&Config { initial_window: 1, ..hollywood() });
+    let mut host = Host::connected(&hollywood().with_initial_window(1));
     host.frames(1).at(1000);
     assert_eq!(host.write_frame(999, 1), Ok(1));
     host.at(1100).discards(&[]);

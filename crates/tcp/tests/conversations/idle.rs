@@ -9,7 +9,7 @@ use earlybird_units::Duration;
 
 /// A window of 40 that was full, all acknowledged at 300 ms; the timeout is 1 s.
 fn forty(config: &Config) -> Host {
-    let mut host = Host::connected(&Config { initial_window: 10, ..*config });
+    let mut host = Host::connected(&config.with_initial_window(10));
     host.write(30_000).at(200).ack(11, &[]).at(300).ack(31, &[]).write(1).at(400).receives(". 1:1(0) ack 30002");
     host.forget_sent();
     host
@@ -45,7 +45,7 @@ fn drain(host: &mut Host, mut time: u64) -> u64 {
 #[test]
 fn the_threshold_remembers_three_quarters_of_the_window() {
     for control in [Control::Reno, Control::Cubic(CubicConfig::RFC9438), Control::Cubic(CubicConfig::V23)] {
-        let mut host = Host::connected(&Config { control, initial_window: 2, ..plain() });
+        let mut host = Host::connected(&plain().with_control_only(control).with_initial_window(2));
         let mut time = drain(host.write(30_000), 100) + 10;
         host.at(time).write(30_000).ack(31, &[32..35]).at(time + 100).ack(61, &[]);
         time += 200;
@@ -73,7 +73,7 @@ fn a_pause_counts_once() {
 /// A window that was smaller than the initial one stays what it was.
 #[test]
 fn a_pause_opens_no_window() {
-    let mut host = Host::connected(&Config { initial_window: 10, ..plain() });
+    let mut host = Host::connected(&plain().with_initial_window(10));
     host.write(10_000).at(1100).ack(11, &[]).has_window(2.0, 5.0);
     host.at(60_000).write(100_000).has_window(2.0, 5.0);
 }
@@ -82,7 +82,7 @@ fn a_pause_opens_no_window() {
 #[test]
 fn a_window_that_was_closed_for_long_opens_to_a_decayed_congestion_window() {
     let probe = earlybird_tcp::WindowProbe::Empty;
-    let mut host = Host::connected(&Config { initial_window: 10, window_probe: probe, ..plain() });
+    let mut host = Host::connected(&plain().with_initial_window(10).with_window_probe(probe));
     host.write(26_000).at(200).ack(11, &[]).at(300).receives(". 1:1(0) ack 26001 win 0");
     host.has_window(36.0, f64::INFINITY).write(20_000).forget_sent();
     host.at(8000).has_window(36.0, f64::INFINITY).forget_sent();
@@ -93,11 +93,11 @@ fn a_window_that_was_closed_for_long_opens_to_a_decayed_congestion_window() {
 /// ns-2 closes windows by its own timer, a real-time stream pauses all the time, and BBR has its own idea of idle times.
 #[test]
 fn others_leave_an_idle_window_alone() {
-    let bbr = Config { control: Control::Bbr(BbrParameters::DEFAULT), ..plain() };
-    let off = Config { restarts_after_idle: false, ..plain() };
-    let own = Config { real_time: plain().real_time, ..Config::earlybird_rt(Duration::from_millis(200)) };
-    for config in [off, bbr, Config { timestamps: false, recovery: Recovery::Rack, ..own }] {
-        let mut host = Host::connected(&Config { initial_window: 10, ..config });
+    let bbr = plain().with_control_only(Control::Bbr(BbrParameters::DEFAULT));
+    let off = plain().with_slow_start_after_idle(false);
+    let own = Config::earlybird_rt(Duration::from_millis(200)).with_real_time(plain().real_time);
+    for config in [off, bbr, own.with_timestamps(false).with_recovery_only(Recovery::Rack)] {
+        let mut host = Host::connected(&config.with_initial_window(10));
         host.write(10_000).at(5000).ack(11, &[]).at(6000);
         let cwnd = host.connection.cwnd();
         host.at(100_000).write(1000);

@@ -41,7 +41,7 @@ fn an_echo_of_a_time_at_which_nothing_it_answers_was_sent_measures_nothing() {
 fn an_impossible_echo_does_not_undo_a_reduction() {
     let spurious = SpuriousDetection { forward_rto: false, undo: Undo::Eifel };
     for (echo, undone) in [(0, 0), (HOUR - 1, 0), (HOUR, 1)] {
-        let mut host = repeating(&Config { spurious, ..Config::rfc() });
+        let mut host = repeating(&Config::rfc().with_spurious(spurious));
         host.at(HOUR + 1050).receives(&format!(". 1:1(0) ack 1001 <TS 800/{echo}>"));
         assert_eq!(host.connection.statistics().reductions_undone, undone, "{echo}");
     }
@@ -52,7 +52,7 @@ fn an_impossible_echo_does_not_undo_a_reduction() {
 fn an_impossible_echo_was_not_counted_where_nothing_is_outstanding() {
     let spurious = SpuriousDetection { forward_rto: true, undo: Undo::Eifel };
     for (recovery, spurious) in [(Recovery::Rack, SpuriousDetection::default()), (Recovery::Rfc6675, spurious)] {
-        let mut host = Host::connect(&Config { recovery, spurious, ..Config::rfc() });
+        let mut host = Host::connect(&Config::rfc().with_recovery_only(recovery).with_spurious(spurious));
         host.at(100)
             .receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 700/0>")
             .at(HOUR)
@@ -64,7 +64,7 @@ fn an_impossible_echo_was_not_counted_where_nothing_is_outstanding() {
 }
 
 fn ten_outstanding(recovery: Recovery) -> Host {
-    let mut host = Host::connected(&Config { initial_window: 10, recovery, ..plain() });
+    let mut host = Host::connected(&plain().with_initial_window(10).with_recovery_only(recovery));
     host.write(10_000);
     assert_eq!(host.take_numbers().len(), 10);
     host

@@ -11,7 +11,7 @@ use earlybird_units::Duration;
 const MINUTE: u64 = 60_000;
 
 fn living(lifetimes: Lifetimes) -> Config {
-    Config { lifetimes, ..plain() }
+    plain().with_lifetimes(lifetimes)
 }
 
 #[track_caller]

@@ -310,7 +310,7 @@ fn a_cookie_opens_a_connection_of_which_nothing_was_kept() {
 
 #[test]
 fn a_cookie_tells_the_next_smaller_size_of_a_table() {
-    let config = Config { mss: 9000, ..plain() };
+    let config = plain().with_mss(9000);
     for (told, kept) in [(Some(88), 88), (Some(700), 536), (None, 536), (Some(1459), 1452), (Some(9000), 1460)] {
         let mut port = Port::new(&config, small(0, SynCookies::Always));
         let option = told.map_or(String::new(), |mss| format!(" <mss {mss}>"));
@@ -325,7 +325,7 @@ fn a_cookie_tells_the_next_smaller_size_of_a_table() {
 /// As Linux: the six lowest bits of the timestamp.
 #[test]
 fn a_cookies_timestamp_carries_window_scale_sack_and_ecn() {
-    let config = Config { ecn: earlybird_tcp::EcnMode::Classic, ..Config::rfc() };
+    let config = Config::rfc().with_ecn(earlybird_tcp::EcnMode::Classic);
     for (options, flags, shift) in
         [("TS 700/0,sackOK,wscale 7", "SEW", 7), ("TS 700/0", "S", 0), ("TS 700/0,wscale 15", "S", 14)]
     {

@@ -52,12 +52,12 @@ use earlybird_tcp::{Config, Segmentation};
 /// Returns the `rfc` profile as simulations have it and without timestamps, so that segments are short to write: 1000-byte segments, a window of 64,
 /// four of them at first (RFC 3390), timeouts of 1 s (RFC 6298 §2.1, §2.4).
 fn plain() -> Config {
-    Config { timestamps: false, segmentation: Segmentation::Simulated, ..Config::rfc() }
+    Config::rfc().with_timestamps(false).with_segmentation(Segmentation::Simulated)
 }
 
 /// Returns the same as real networks ask: PSH, a FIN with the last segment, pieces where a path shrinks.
 fn real() -> Config {
-    Config { segmentation: Segmentation::Real, ..plain() }
+    plain().with_segmentation(Segmentation::Real)
 }
 
 /// Opens a connection at 100 ms to a peer with SACK and 1000-byte segments; that our window is 64000 is known.

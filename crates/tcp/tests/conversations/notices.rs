@@ -7,7 +7,7 @@ use earlybird_tcp::{Config, Delivery, Event, RealTime, Recovery, SkipResponse, S
 fn mtcp(skip_response: SkipResponse) -> Config {
     let delivery = Delivery::SkipWhenWaiting;
     let real_time = RealTime { framing: true, delivery, skip_notice: true, skip_response, ..RealTime::default() };
-    Config { real_time, initial_window: 10, ..plain() }
+    plain().with_real_time(real_time).with_initial_window(10)
 }
 
 /// A connection to a peer that knows the option, with segments 1 to 10 on their way since 100 ms.
@@ -27,7 +27,7 @@ fn counts(host: &Host) -> [u64; 3] {
 #[test]
 fn what_was_stepped_over_is_not_sent_again_and_counted() {
     for recovery in [Recovery::Sack1, Recovery::Rfc6675, Recovery::Rack] {
-        let mut host = sending(&Config { recovery, ..mtcp(SkipResponse::None) });
+        let mut host = sending(&mtcp(SkipResponse::None).with_recovery_only(recovery));
         host.at(200).receives(". 1:1(0) ack 1001").receives(". 1:1(0) ack 3001 <snack 1 1001:1>");
         host.tells(&[Event::LossReported]);
         host.receives(". 1:1(0) ack 4001 <snack 1 1001:1>").receives(". 1:1(0) ack 10001").tells(&[]);
@@ -52,7 +52,7 @@ fn an_ack_that_covers_what_was_stepped_over_does_not_grow_the_window() {
 #[test]
 fn an_ack_that_jumped_measures_no_round_trip() {
     for timestamps in [false, true] {
-        let mut host = Host::connect(&Config { timestamps, ..mtcp(SkipResponse::None) });
+        let mut host = Host::connect(&mtcp(SkipResponse::None).with_timestamps(timestamps));
         host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,snack,TS 5/0>").frames(30).forget_sent();
         let before = host.connection.timer().smoothed;
         host.at(900).receives(". 1:1(0) ack 3001 <snack 2 1:2,TS 6/100>");
@@ -66,7 +66,7 @@ fn an_ack_that_jumped_measures_no_round_trip() {
 #[test]
 fn a_full_ack_by_skipping_ends_recovery() {
     for recovery in [Recovery::Sack1, Recovery::Rfc6675, Recovery::Rack] {
-        let mut host = sending(&Config { recovery, limited_transmit: false, ..mtcp(SkipResponse::Reduce) });
+        let mut host = sending(&mtcp(SkipResponse::Reduce).with_recovery_only(recovery).with_limited_transmit(false));
         host.at(200).ack(1, &[2..3]).at(201).ack(1, &[2..4]).at(202).ack(1, &[2..5]);
         assert!(host.connection.is_recovering(), "{recovery:?}");
         let window = host.connection.cwnd();
@@ -161,7 +161,7 @@ fn a_notice_on_data_is_read_when_nothing_is_outstanding() {
 #[test]
 fn f_rto_does_not_wait_for_ever_behind_an_ack_that_jumped() {
     let spurious = SpuriousDetection { forward_rto: true, undo: Undo::None };
-    let mut host = sending(&Config { spurious, initial_window: 2, ..mtcp(SkipResponse::None) });
+    let mut host = sending(&mtcp(SkipResponse::None).with_spurious(spurious).with_initial_window(2));
     host.at(1100).sends_frames(&[0]).at(1200).receives(". 1:1(0) ack 1001").sends_frames(&[2, 3]);
     host.at(1300).receives(". 1:1(0) ack 4001 <snack 3 1001:3>");
     assert!(!host.take_frames().is_empty());
@@ -171,7 +171,7 @@ fn f_rto_does_not_wait_for_ever_behind_an_ack_that_jumped() {
 /// An ACK that told of segment 4 got lost, and the next one had no room for it beside its notice.
 #[test]
 fn what_there_was_no_room_to_tell_was_taken_for_reordering_and_losses_were_found_too_late() {
-    let mut host = sending(&Config { recovery: Recovery::Rack, ..mtcp(SkipResponse::None) });
+    let mut host = sending(&mtcp(SkipResponse::None).with_recovery_only(Recovery::Rack));
     host.at(200).receives(". 1:1(0) ack 2001 <snack 1 1:1,sack 5001:6001 7001:8001>").forget_sent();
     host.at(201).ack(3, &[4..5, 6..7, 8..9]);
     assert!(host.take_numbers().contains(&3), "three above it arrived");

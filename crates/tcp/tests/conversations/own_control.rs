@@ -60,7 +60,7 @@ const OWN: Control = Control::custom(&Bold);
 
 #[test]
 fn a_control_from_outside_grows_and_shrinks_the_window_by_its_own_rules() {
-    let mut host = Host::connected(&Config { control: OWN, ..crate::plain() });
+    let mut host = Host::connected(&crate::plain().with_control_only(OWN));
     host.has_window(4.0, f64::INFINITY).write(100_000).sends_numbers(&[1, 2, 3, 4]);
     host.at(200).ack(2, &[]).has_window(6.0, f64::INFINITY).forget_sent();
     host.ack(2, &[3..5]).ack(2, &[3..6]).ack(2, &[3..7]).has_window(2.0, 2.0);
@@ -68,8 +68,8 @@ fn a_control_from_outside_grows_and_shrinks_the_window_by_its_own_rules() {
 
 #[test]
 fn equal_configurations_have_the_same_control() {
-    let own = Config { control: OWN, ..Config::rfc() };
-    let same = Config { ..own };
+    let own = Config::rfc().with_control_only(OWN);
+    let same = own;
     assert_eq!(own, same);
     assert_ne!(own, Config::rfc());
     assert_eq!(own.control.factory().name(), "bold");

@@ -5,7 +5,7 @@ use earlybird_tcp::Config;
 
 /// A round trip of 100 ms, no timestamps, pacing by the window.
 fn config() -> Config {
-    Config { paces: true, timestamps: false, ..Config::rfc() }
+    Config::rfc().with_pacing(true).with_timestamps(false)
 }
 
 /// 2·cwnd/SRTT in slow start: 80 segments a second with a window of 4, two at a time.
@@ -28,7 +28,7 @@ fn a_window_that_is_full_asks_for_no_more_wakes() {
 /// meanwhile does not make it forgotten.
 #[test]
 fn a_fast_retransmit_waits_for_its_turn() {
-    let mut host = Host::connected(&Config { limited_transmit: false, ..config() });
+    let mut host = Host::connected(&config().with_limited_transmit(false));
     host.write(6000).at(199).sends_numbers(&[1, 2, 3, 4]);
     host.at(200).ack(2, &[]).sends_timed(&[(200, 5), (200, 6)]);
     host.at(205).ack(2, &[3..4]).ack(2, &[3..5]).ack(2, &[3..6]).has_window(2.0, 2.0).sends_nothing();

@@ -19,7 +19,7 @@ fn a_peer_that_acknowledges_100_bytes_every_200_ms_lets_no_timer_run_out() {
     for recovery in RECOVERIES {
         // A tail loss probe is for silence that is shorter than a timeout.
         let rack = RackConfig { probes_tail: false, ..RackConfig::RFC };
-        let mut host = Host::connected(&Config { recovery, rack, initial_window: 2, ..plain() });
+        let mut host = Host::connected(&plain().with_recovery_only(recovery).with_rack(rack).with_initial_window(2));
         host.write(2000).sends_numbers(&[1, 2]);
         for step in 1..=19 {
             host.at(100 + 200 * step).receives(&format!(". 1:1(0) ack {}", 1 + 100 * step));
@@ -36,7 +36,7 @@ fn a_peer_that_acknowledges_100_bytes_every_200_ms_lets_no_timer_run_out() {
 #[test]
 fn an_ack_inside_a_segment_is_no_duplicate_even_if_it_brings_blocks() {
     for recovery in RECOVERIES {
-        let mut host = Host::connected(&Config { recovery, initial_window: 10, ..plain() });
+        let mut host = Host::connected(&plain().with_recovery_only(recovery).with_initial_window(10));
         host.write(10_000).forget_sent();
         let (cwnd, ssthresh) = (host.connection.cwnd(), host.connection.ssthresh());
         for part in 1..=9 {
@@ -51,7 +51,8 @@ fn an_ack_inside_a_segment_is_no_duplicate_even_if_it_brings_blocks() {
 #[test]
 fn two_duplicates_an_ack_inside_a_segment_and_one_more_are_no_loss() {
     for recovery in RECOVERIES {
-        let mut host = Host::connected(&Config { recovery, initial_window: 10, limited_transmit: false, ..plain() });
+        let mut host =
+            Host::connected(&plain().with_recovery_only(recovery).with_initial_window(10).with_limited_transmit(false));
         host.write(10_000).forget_sent();
         host.at(200).receives(". 1:1(0) ack 1 <sack 2001:3001>").receives(". 1:1(0) ack 1 <sack 2001:4001>");
         host.receives(". 1:1(0) ack 501 <sack 2001:4001>").receives(". 1:1(0) ack 501 <sack 2001:4001>");
@@ -63,7 +64,7 @@ fn two_duplicates_an_ack_inside_a_segment_and_one_more_are_no_loss() {
 /// What is sent again begins behind the part that arrived.
 #[test]
 fn a_timeout_repeats_the_rest_of_a_segment_of_which_a_part_arrived() {
-    let mut host = Host::connected(&Config { initial_window: 2, ..plain() });
+    let mut host = Host::connected(&plain().with_initial_window(2));
     host.write(2000).forget_sent();
     host.at(500).receives(". 1:1(0) ack 401");
     host.at(1499).sends_nothing().at(1500).sends(&[". 401:1001(600) ack 1 win 64000"]);
@@ -74,7 +75,7 @@ fn a_timeout_repeats_the_rest_of_a_segment_of_which_a_part_arrived() {
 #[test]
 fn an_echo_with_a_part_of_a_segment_measures_and_ends_the_back_off() {
     let rto = RtoConfig { floor: Duration::from_millis(200), ..RtoConfig::RFC };
-    let mut host = Host::connect(&Config { rto, ..Config::rfc() });
+    let mut host = Host::connect(&Config::rfc().with_rto(rto));
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 700/0>").forget_sent();
     host.write(1000).at(400).forget_sent();
     assert_eq!(host.connection.timer().back_off, 2);
@@ -85,7 +86,7 @@ fn an_echo_with_a_part_of_a_segment_measures_and_ends_the_back_off() {
 /// RFC 6298 §3 (Karn): without timestamps nobody knows which of the two it answers; the doubled timeout stays, started anew.
 #[test]
 fn a_part_of_a_repeated_segment_restarts_the_doubled_timeout() {
-    let mut host = Host::connected(&Config { initial_window: 2, ..plain() });
+    let mut host = Host::connected(&plain().with_initial_window(2));
     host.write(2000).at(1100).forget_sent();
     host.at(1200).receives(". 1:1(0) ack 401");
     assert_eq!((host.connection.timer().back_off, host.deadline()), (2, Some(3200)));
@@ -94,7 +95,7 @@ fn a_part_of_a_repeated_segment_restarts_the_doubled_timeout() {
 /// A segment that arrives in ten parts grows the window once, not ten times (RFC 5681 §3.1: split ACKs).
 #[test]
 fn a_segment_acknowledged_in_ten_parts_grows_the_window_once() {
-    let mut host = Host::connected(&Config { initial_window: 2, ..plain() });
+    let mut host = Host::connected(&plain().with_initial_window(2));
     host.write(100_000).at(200);
     for part in 1..=10 {
         host.receives(&format!(". 1:1(0) ack {}", 1 + 100 * part));
@@ -106,7 +107,7 @@ fn a_segment_acknowledged_in_ten_parts_grows_the_window_once() {
 #[test]
 fn a_part_of_the_repeated_segment_ends_the_examination_of_a_timeout() {
     let spurious = earlybird_tcp::SpuriousDetection { forward_rto: true, undo: earlybird_tcp::Undo::None };
-    let mut host = Host::connected(&Config { initial_window: 4, spurious, ..plain() });
+    let mut host = Host::connected(&plain().with_initial_window(4).with_spurious(spurious));
     host.write(100_000).at(1100).forget_sent();
     host.at(1200).receives(". 1:1(0) ack 501").sends_nothing();
     host.receives(". 1:1(0) ack 1001").sends_numbers(&[2, 3]);

@@ -4,7 +4,7 @@ use crate::host::Host;
 use crate::{connected, plain, real};
 use core::num::NonZeroU16;
 use earlybird_tcp::Event::{Established, Unreachable as Given};
-use earlybird_tcp::{Config, Connection, Cx, FastOpenOffer, IpVersion, Recovery, RfcState};
+use earlybird_tcp::{Connection, Cx, FastOpenOffer, IpVersion, Recovery, RfcState};
 use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::{SeqNum, Trouble, Unreachable};
 use rstest::rstest;
@@ -20,7 +20,7 @@ fn too_big(host: &mut Host, millis: u64, mtu: u16, position: u64) -> bool {
 #[test]
 fn a_report_that_leaves_no_room_for_the_options_is_believed() {
     for (mtu, is_believed) in [(40 + 987 + 12, true), (40 + 988 + 12, false)] {
-        let mut host = Host::connect(&Config { timestamps: true, ..real() });
+        let mut host = Host::connect(&real().with_timestamps(true));
         host.receives("S. 0:0(0) ack 1 <mss 1460,sackOK,TS 700/0>").write(988).forget_sent();
         assert_eq!(too_big(&mut host, 100, mtu, 1), is_believed, "{mtu}");
     }
@@ -109,7 +109,7 @@ fn a_tiny_path_is_not_believed_below_552_bytes(#[values(0, 68, 88, 551, 552)] mt
 /// MTU, it must discard it."
 #[test]
 fn a_report_of_less_than_1280_bytes_is_none_over_ipv6() {
-    let mut host = Host::connect(&Config { ip: IpVersion::V6, mss: 1440, ..real() });
+    let mut host = Host::connect(&real().with_ip(IpVersion::V6).with_mss(1440));
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1440,sackOK>").write(1440).forget_sent();
     assert!(!too_big(&mut host, 100, 1279, 1));
     assert!(too_big(&mut host, 100, 1280, 1));
@@ -165,7 +165,7 @@ fn into_a_shrunk_window_goes_again_what_it_holds() {
 /// RFC 9293 §3.8.6 (SHLD-16, SHLD-17): a window that closed over what was sent is asked, and nothing else leaves.
 #[test]
 fn a_window_that_closed_over_what_was_sent_is_asked_with_the_first_segment() {
-    let mut host = connected(&Config { finds_black_holes: false, ..real() });
+    let mut host = connected(&real().with_pmtu_black_hole_detection(false));
     host.write(3000).forget_sent();
     host.at(200).receives(". 1:1(0) ack 1 win 0");
     host.at(20_000);
@@ -176,7 +176,7 @@ fn a_window_that_closed_over_what_was_sent_is_asked_with_the_first_segment() {
 /// What waits for the window does not keep back what is missing before it.
 #[test]
 fn a_piece_that_waits_for_the_window_lets_repairs_below_it_pass() {
-    let mut host = connected(&Config { recovery: Recovery::Rack, ..real() });
+    let mut host = connected(&real().with_recovery_only(Recovery::Rack));
     host.write(3000).forget_sent().at(200).receives(". 1:1(0) ack 1 win 2400");
     assert!(too_big(&mut host, 200, 640, 1));
     host.write(0).sends(&[
@@ -222,7 +222,7 @@ fn a_report_ends_a_connection_that_is_yet_to_be_opened_if_it_is_in_vain(#[case] 
 
 #[test]
 fn a_report_ends_no_open_connection() {
-    let mut host = connected(&Config { initial_window: 1, ..real() });
+    let mut host = connected(&real().with_initial_window(1));
     host.write(1000).forget_sent();
     let seq = host.origin().at(1);
     assert!(host.connection.on_unreachable(Trouble::Unreachable(Unreachable::Port), seq));
@@ -234,7 +234,7 @@ fn a_report_ends_no_open_connection() {
 /// RFC 2923 §2.1, RFC 4821 §4: after three retransmissions in vain segments are halved, down to what every path carries.
 #[test]
 fn a_path_that_swallows_large_segments_without_a_word_gets_smaller_ones() {
-    let mut host = Host::connect(&Config { mss: 1460, ..real() });
+    let mut host = Host::connect(&real().with_mss(1460));
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1460,sackOK>").take_texts();
     host.write(1460).forget_sent();
     host.at(3500).sends(&["P. 1:1461(1460) ack 1", "P. 1:1461(1460) ack 1"]);
@@ -248,7 +248,7 @@ fn a_path_that_swallows_large_segments_without_a_word_gets_smaller_ones() {
 /// The symptom: 600 bytes are no more than half of 1460, so nothing was suspected, and they went again as they were for ever.
 #[test]
 fn a_segment_shorter_than_half_the_largest_is_not_swallowed_for_ever() {
-    let mut host = Host::connect(&Config { mss: 1460, ..real() });
+    let mut host = Host::connect(&real().with_mss(1460));
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1460,sackOK>").take_texts();
     host.write(600).forget_sent();
     host.at(3500).sends(&["P. 1:601(600) ack 1", "P. 1:601(600) ack 1"]);
@@ -259,7 +259,7 @@ fn a_segment_shorter_than_half_the_largest_is_not_swallowed_for_ever() {
 /// 1300 bytes that the window held went again as they were for ever.
 #[test]
 fn a_segment_of_which_the_window_holds_a_part_is_not_swallowed_for_ever() {
-    let mut host = Host::connect(&Config { mss: 1460, initial_window: 2, ..real() });
+    let mut host = Host::connect(&real().with_mss(1460).with_initial_window(2));
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1460,sackOK>").take_texts();
     host.write(2920).receives(". 1:1(0) ack 1461 win 1300").forget_sent();
     host.at(3500).sends(&[". 1461:2761(1300) ack 1", ". 1461:2761(1300) ack 1"]);
@@ -270,7 +270,7 @@ fn a_segment_of_which_the_window_holds_a_part_is_not_swallowed_for_ever() {
 /// receiver had no room for, and went again as it was for ever.
 #[test]
 fn a_segment_that_only_a_late_ack_says_is_beyond_the_window_is_not_swallowed_for_ever() {
-    let mut host = Host::connect(&Config { mss: 1460, initial_window: 2, ..real() });
+    let mut host = Host::connect(&real().with_mss(1460).with_initial_window(2));
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1460,sackOK>").take_texts();
     host.write(2920).receives(". 1:1(0) ack 1461 win 0").forget_sent();
     host.at(3500).sends(&["P. 1461:2921(1460) ack 1", "P. 1461:2921(1460) ack 1"]);
@@ -280,7 +280,7 @@ fn a_segment_that_only_a_late_ack_says_is_beyond_the_window_is_not_swallowed_for
 /// A receiver whose window is closed answers to each retransmission.
 #[test]
 fn segments_stay_as_they_are_while_a_closed_window_answers() {
-    let mut host = Host::connect(&Config { mss: 1460, initial_window: 2, ..real() });
+    let mut host = Host::connect(&real().with_mss(1460).with_initial_window(2));
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1460,sackOK>").take_texts();
     host.write(2920).receives(". 1:1(0) ack 1461 win 0").forget_sent();
     for time in (200..60_000).step_by(100) {
@@ -294,7 +294,7 @@ fn segments_stay_as_they_are_while_a_closed_window_answers() {
 /// Linux leaves it to `tcp_mtu_probing`, which is off.
 #[test]
 fn where_no_black_hole_is_looked_for_segments_stay_as_they_are() {
-    let mut host = connected(&Config { finds_black_holes: false, ..real() });
+    let mut host = connected(&real().with_pmtu_black_hole_detection(false));
     host.write(1000).forget_sent().at(60_000);
     assert!(host.take_texts().iter().all(|text| text == "P. 1:1001(1000) ack 1"));
 }

@@ -10,7 +10,7 @@ use rstest::rstest;
 /// RFC 2018 §2: "The SACK option … may be sent … only if … permitted".
 #[test]
 fn blocks_of_sack_that_were_not_agreed_on_mean_nothing() {
-    let mut host = Host::connect(&Config { initial_window: 10, ..plain() });
+    let mut host = Host::connect(&plain().with_initial_window(10));
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1000>").write(10_000).forget_sent();
     for block in ["1001:2001", "1001:3001", "1001:9001"] {
         host.at(200).receives(&format!(". 1:1(0) ack 1 <sack {block}>"));
@@ -22,7 +22,7 @@ fn blocks_of_sack_that_were_not_agreed_on_mean_nothing() {
 /// RFC 3168 §6.1.1: without negotiation the flags mean nothing.
 #[test]
 fn an_echo_of_congestion_that_was_not_agreed_on_shrinks_no_window() {
-    let mut host = connected(&Config { initial_window: 10, ..plain() });
+    let mut host = connected(&plain().with_initial_window(10));
     host.write(10_000).forget_sent().at(200).receives("E. 1:1(0) ack 1001").receives("EW. 1:1(0) ack 2001");
     assert!(host.connection.cwnd() >= 10.0, "{}", host.connection.cwnd());
 }
@@ -40,7 +40,7 @@ fn timestamps_that_were_not_agreed_on_mean_nothing() {
 /// RFC 7323 §2.2: a scale that only one side names is none.
 #[test]
 fn a_window_is_not_scaled_where_one_side_did_not_offer_to() {
-    let mut host = Host::listen(&Config { window: 128, ..plain() });
+    let mut host = Host::listen(&plain().with_max_window(128));
     host.receives("S 0:0(0) win 100 <mss 1000,sackOK>").receives(". 1:1(0) ack 1 win 1500").forget_sent();
     host.write(3000).sends(&[". 1:1001(1000) ack 1 win 65535"]);
 }
@@ -194,7 +194,7 @@ fn whatever_segment_size_a_peer_tells_segments_have_a_size_that_works(#[case] to
 /// RFC 6298 §5: what comes of an ACK that arrives after days is a timeout that is still one.
 #[test]
 fn an_ack_after_a_long_silence_leaves_a_timeout_that_works() {
-    let mut host = connected(&Config { lifetimes: earlybird_tcp::Lifetimes::UNLIMITED, ..plain() });
+    let mut host = connected(&plain().with_lifetimes(earlybird_tcp::Lifetimes::UNLIMITED));
     host.write(1000).at(3 * 24 * 3600 * 1000).receives(". 1:1(0) ack 1001");
     assert!(host.connection.timer().timeout <= Duration::from_secs(60), "{:?}", host.connection.timer());
     host.write(1000).forget_sent();

@@ -25,7 +25,7 @@ fn closed(config: &Config) -> Host {
 #[test]
 fn a_peer_that_drops_the_probes_of_its_closed_window_leaves_the_congestion_window_alone() {
     for recovery in [Recovery::Rfc6675, Recovery::Rack, Recovery::NewReno(NewRenoFlags::default())] {
-        let mut host = closed(&Config { recovery, ..plain() });
+        let mut host = closed(&plain().with_recovery_only(recovery));
         let (cwnd, ssthresh) = (host.connection.cwnd(), host.connection.ssthresh());
         host.at(200_000).has_window(cwnd, ssthresh);
         let statistics = host.connection.statistics();
@@ -115,7 +115,7 @@ fn while_something_is_in_flight_the_retransmission_timer_runs_and_not_the_other(
 /// Linux's probe (`tcp_write_wakeup`): it lies below the window, so it must be answered, and carries nothing.
 #[test]
 fn an_empty_probe_has_a_number_that_was_acknowledged() {
-    let mut host = closed(&Config { window_probe: WindowProbe::Empty, ..plain() });
+    let mut host = closed(&plain().with_window_probe(WindowProbe::Empty));
     host.at(1100).sends(&[". 10000:10000(0) ack 1 win 64000"]);
     host.at(1200).receives(". 1:1(0) ack 10001 win 0").sends_nothing();
     host.at(7100).sends(&[". 10000:10000(0) ack 1", ". 10000:10000(0) ack 1"]);
@@ -129,7 +129,7 @@ fn an_empty_probe_has_a_number_that_was_acknowledged() {
 /// What fits goes in place of a probe (`tcp_write_wakeup` too).
 #[test]
 fn no_empty_probe_leaves_where_300_bytes_fit() {
-    let mut host = closed(&Config { window_probe: WindowProbe::Empty, ..plain() });
+    let mut host = closed(&plain().with_window_probe(WindowProbe::Empty));
     host.at(500).receives(". 1:1(0) ack 10001 win 300").sends_nothing();
     host.at(1100).sends(&[". 10001:10301(300) ack 1 win 64000"]);
 }
@@ -137,7 +137,7 @@ fn no_empty_probe_leaves_where_300_bytes_fit() {
 /// Before the first byte: the number of the SYN.
 #[test]
 fn an_empty_probe_of_a_window_that_was_never_open_has_the_number_of_the_syn() {
-    let mut host = Host::connected(&Config { window_probe: WindowProbe::Empty, ..plain() });
+    let mut host = Host::connected(&plain().with_window_probe(WindowProbe::Empty));
     host.receives(". 1:1(0) ack 1 win 0").write(3000).at(1100).sends(&[". 0:0(0) ack 1 win 64000"]);
 }
 
@@ -167,7 +167,7 @@ fn a_fin_waits_behind_the_last_byte_before_a_closed_window() {
 #[test]
 fn ns2_probes_with_its_idle_timer() {
     let rto = RtoConfig { clock_phase: Some(Duration::ZERO), ..RtoConfig::NS2 };
-    let mut host = Host::connected(&Config { rto, ..Config::ns2() });
+    let mut host = Host::connected(&Config::ns2().with_rto(rto));
     host.receives(". 1:1(0) ack 1 win 0").write(3000).at(400).sends_numbers(&[1]).has_window(1.0, 64.0);
     assert_eq!(host.connection.statistics().window_probes, 0);
 }
@@ -179,7 +179,7 @@ fn every_control_goes_on_where_it_was_when_the_window_opens() {
     let bbr = Control::Bbr(earlybird_tcp::BbrParameters::DEFAULT);
     for control in [Control::Reno, cubic, bbr] {
         for recovery in [Recovery::Rfc6675, Recovery::Rack] {
-            let mut host = Host::connected(&Config { control, recovery, ..plain() });
+            let mut host = Host::connected(&plain().with_control_only(control).with_recovery_only(recovery));
             host.receives(". 1:1(0) ack 1 win 0").write(100_000).sends_nothing();
             let cwnd = host.connection.cwnd();
             host.at(60_000).receives(". 1:1(0) ack 1 win 64000").at(60_900);

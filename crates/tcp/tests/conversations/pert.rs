@@ -8,7 +8,9 @@ use earlybird_units::Duration;
 fn sender(flags: PertFlags) -> Host {
     let rto = RtoConfig { floor: Duration::from_secs(20), clock_phase: Some(Duration::ZERO), ..RtoConfig::NS2 };
     let control = Control::Pert(flags);
-    let mut host = Host::connect(&Config { control, rto, window: 10, initial_window: 10, ..Config::ns2() });
+    let mut host = Host::connect(
+        &Config::ns2().with_control_only(control).with_rto(rto).with_max_window(10).with_initial_window(10),
+    );
     host.at(50).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(100_000).forget_sent();
     host
 }
@@ -69,7 +71,9 @@ fn the_rules_of_the_texts_had_one_response_per_round_trip() {
 fn the_rules_of_the_texts_left_at_least_two_segments() {
     let rto = RtoConfig { floor: Duration::from_secs(20), ..RtoConfig::NS2 };
     let control = Control::Pert(PertFlags::TEXT);
-    let mut host = Host::connect(&Config { control, rto, window: 2, initial_window: 2, ..Config::ns2() });
+    let mut host = Host::connect(
+        &Config::ns2().with_control_only(control).with_rto(rto).with_max_window(2).with_initial_window(2),
+    );
     host.at(50).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(100_000);
     host.at(100).ack(2, &[]).at(2100).ack(3, &[]).has_window(1.0, 2.0);
 }
@@ -79,7 +83,9 @@ fn the_rules_of_the_texts_left_at_least_two_segments() {
 fn a_response_leaves_at_least_2_segments() {
     let rto = RtoConfig { floor: Duration::from_secs(20), ..RtoConfig::NS2 };
     let control = Control::Pert(PertFlags::HOMOGENEOUS);
-    let mut host = Host::connect(&Config { control, rto, window: 2, initial_window: 2, ..Config::ns2() });
+    let mut host = Host::connect(
+        &Config::ns2().with_control_only(control).with_rto(rto).with_max_window(2).with_initial_window(2),
+    );
     host.at(50).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(100_000);
     host.at(100).ack(2, &[]).at(2100).ack(3, &[]).has_window(2.0, 2.0);
 }
@@ -108,7 +114,7 @@ fn a_loss_cuts_beta_or_one_half() {
 #[test]
 fn slow_start_does_not_respond() {
     let rto = RtoConfig { floor: Duration::from_secs(20), ..RtoConfig::NS2 };
-    let mut host = Host::connect(&Config { control: Control::Pert(PertFlags::GUARDED), rto, ..Config::ns2() });
+    let mut host = Host::connect(&Config::ns2().with_control_only(Control::Pert(PertFlags::GUARDED)).with_rto(rto));
     host.at(50).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(100_000);
     host.at(100).ack(2, &[]).at(2100).ack(3, &[]).has_window(4.0, 64.0);
     assert_eq!(host.connection.gauges().probability, Some(1.0));

@@ -3,11 +3,13 @@
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::{Area, conforms};
-use earlybird_tcp::{Config, Recovery, WindowReduction};
+use earlybird_tcp::{Recovery, WindowReduction};
 
 /// A connection with twenty of many segments outstanding, at 200 ms. The RFC's segment 0 is number 1 here.
 fn twenty(recovery: Recovery, window_reduction: WindowReduction) -> Host {
-    let mut host = Host::connected(&Config { initial_window: 20, recovery, window_reduction, ..plain() });
+    let mut host = Host::connected(
+        &plain().with_initial_window(20).with_recovery_only(recovery).with_window_reduction(window_reduction),
+    );
     host.write(1_000_000).forget_sent();
     host.at(200);
     host

@@ -4,10 +4,10 @@
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::{Area, conforms};
-use earlybird_tcp::{Config, RackConfig, Recovery, Restart, WindowReduction};
+use earlybird_tcp::{Config, RackConfig, Recovery, RtoRestart, WindowReduction};
 
 fn config() -> Config {
-    Config { recovery: Recovery::Rack, ..plain() }
+    plain().with_recovery_only(Recovery::Rack)
 }
 
 /// A connection that has sent so many segments, all it has, at 100 ms.
@@ -17,7 +17,7 @@ fn sent(segments: u64) -> Host {
 
 /// A connection with so many segments outstanding of all it has, at 100 ms.
 fn sent_of(window: u64, segments: u64) -> Host {
-    let mut host = Host::connected(&Config { initial_window: window as u32, ..config() });
+    let mut host = Host::connected(&config().with_initial_window(window as u32));
     host.write(segments * 1000).forget_sent();
     host
 }
@@ -138,12 +138,9 @@ fn a_dsack_widens_the_window() {
 fn a_segment_behind_a_repaired_hole_is_lost_at_once_or_given_the_longer_round_trip_if_so_chosen() {
     for (follows_stream, missing) in [(false, [5, 5]), (true, [4, 5])] {
         let rack = RackConfig { follows_stream, ..RackConfig::RFC };
-        let mut host = Host::connected(&Config {
-            initial_window: 10,
-            rack,
-            window_reduction: WindowReduction::Proportional,
-            ..config()
-        });
+        let mut host = Host::connected(
+            &config().with_initial_window(10).with_rack(rack).with_window_reduction(WindowReduction::Proportional),
+        );
         host.write(10_000).forget_sent();
         host.at(200).ack(1, &[2..3]).ack(1, &[2..4]).ack(1, &[9..10, 2..4]).sends_numbers(&[1]);
         let known = |host: &Host| host.connection.lost() + host.connection.retransmitted();
@@ -168,7 +165,7 @@ fn a_retransmission_acknowledged_too_soon_is_ignored() {
 /// §6.3: a timeout marks the first segment, and those that are old enough, but not what was sent a moment ago.
 #[test]
 fn a_timeout_spares_what_was_just_sent() {
-    let mut host = Host::connected(&Config { initial_window: 2, ..config() });
+    let mut host = Host::connected(&config().with_initial_window(2));
     host.write(2000).sends_numbers(&[1, 2]);
     host.at(200).ack(2, &[]).sends_nothing();
     // The probe of 2 is lost as well.
@@ -184,8 +181,8 @@ fn a_timeout_spares_what_was_just_sent() {
 /// §6.3: everything that was silent for long goes again, as the window opens.
 #[test]
 fn after_a_timeout_the_window_opens_as_in_slow_start() {
-    let config = Config { rack: earlybird_tcp::RackConfig { probes_tail: false, ..config().rack }, ..config() };
-    let mut host = Host::connected(&Config { initial_window: 10, ..config });
+    let config = config().with_rack(earlybird_tcp::RackConfig { probes_tail: false, ..config().recovery.rack });
+    let mut host = Host::connected(&config.with_initial_window(10));
     host.write(10_000).forget_sent();
     host.at(1100).sends_timed(&[(1100, 1)]).has_window(1.0, 5.0);
     host.at(1200).ack(2, &[]).sends_numbers(&[2, 3]).has_window(2.0, 5.0);
@@ -215,7 +212,7 @@ fn a_probe_takes_new_data_if_there_are_any() {
 /// §7.2: before the retransmission timer ends. §7.3: then that timer starts anew, and there is one probe at a time.
 #[test]
 fn the_probe_comes_no_later_than_the_timeout_and_puts_it_off() {
-    let mut host = Host::connected(&Config { rto: config().rto.fine_grained(), ..config() });
+    let mut host = Host::connected(&config().with_rto(config().timers.rto.fine_grained()));
     host.write(4000).forget_sent();
     // SRTT + 4·RTTVAR = 300 ms after the first sample, less later; the probe at 200 ms.
     host.at(300).sends_timed(&[(300, 4)]);
@@ -226,8 +223,8 @@ fn the_probe_comes_no_later_than_the_timeout_and_puts_it_off() {
 
 /// A connection whose timeout, 101 ms, is hardly longer than its round trips: 20 segments went one by one, each was acknowledged
 /// after 100 ms, the last one at 2100 ms.
-fn hasty(restart: Restart) -> Host {
-    let mut host = Host::connected(&Config { rto: config().rto.fine_grained(), restart, ..config() });
+fn hasty(restart: RtoRestart) -> Host {
+    let mut host = Host::connected(&config().with_rto(config().timers.rto.fine_grained()).with_rto_restart(restart));
     for number in 1..=20 {
         host.write(1000).at(100 + 100 * number).ack(number + 1, &[]);
     }
@@ -239,7 +236,7 @@ fn hasty(restart: Restart) -> Host {
 /// §8: "mutually exclusive". The reordering window, a quarter of a round trip, ends after the timeout, which waits for it.
 #[test]
 fn while_the_reordering_timer_runs_the_retransmission_timer_does_not() {
-    let mut host = hasty(Restart::Progress);
+    let mut host = hasty(RtoRestart::Progress);
     host.write(3000).forget_sent();
     host.at(2200).ack(21, &[22..23]);
     assert_eq!(host.deadline(), Some(2225));
@@ -255,7 +252,7 @@ fn while_the_reordering_timer_runs_the_retransmission_timer_does_not() {
 /// see that the retransmission was lost too; its `tcp_xmit_retransmit_queue` restarts it with the second one.
 #[test]
 fn a_lost_retransmission_is_found_before_the_timeout_where_repairs_are_timed() {
-    for (restart, second, timeouts) in [(Restart::Progress, 2341, 1), (Restart::Repairs, 2400, 0)] {
+    for (restart, second, timeouts) in [(RtoRestart::Progress, 2341, 1), (RtoRestart::Repairs, 2400, 0)] {
         let mut host = hasty(restart);
         host.write(1000).at(2110).write(1000).at(2140).write(1000).at(2170).write(1000).at(2200);
         host.ack(22, &[]).write(1000).forget_sent();
@@ -274,7 +271,7 @@ fn a_lost_retransmission_is_found_before_the_timeout_where_repairs_are_timed() {
 fn a_retransmission_above_a_hole_reveals_the_loss_of_one_before_it_if_blocks_are_believed() {
     for (believes_blocks, again) in [(false, &[][..]), (true, &[1])] {
         let rack = RackConfig { believes_blocks, ..RackConfig::RFC };
-        let mut host = Host::connect(&Config { timestamps: true, initial_window: 10, rack, ..config() });
+        let mut host = Host::connect(&config().with_timestamps(true).with_initial_window(10).with_rack(rack));
         host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 1/0>").write(10_000).forget_sent();
         host.at(200).receives(". 1:1(0) ack 1 <TS 101/100,sack 2001:10001>").sends_numbers(&[1, 2]);
         host.at(300).receives(". 1:1(0) ack 1 <TS 201/100,sack 1001:10001>").sends_numbers(again);
@@ -334,7 +331,7 @@ fn without_sack_there_is_no_probe() {
 /// §2 of RFC 3042 is limited transmit; without it `SACKed` segments make room in recovery only.
 #[test]
 fn without_limited_transmit_nothing_new_goes_before_recovery() {
-    let mut host = Host::connected(&Config { initial_window: 10, limited_transmit: false, ..config() });
+    let mut host = Host::connected(&config().with_initial_window(10).with_limited_transmit(false));
     host.write(100_000).forget_sent();
     host.at(200).ack(1, &[2..3]).ack(1, &[2..4]).sends_nothing().ack(1, &[2..5]).sends_numbers(&[1]);
 }

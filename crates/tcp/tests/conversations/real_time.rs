@@ -11,7 +11,7 @@ use earlybird_units::Duration;
 fn mtcp() -> Config {
     let real_time =
         RealTime { delivery: Delivery::SkipWhenWaiting, framing: true, skip_notice: true, ..RealTime::default() };
-    Config { mss: 100, window: 20, real_time, ..plain() }
+    plain().with_mss(100).with_max_window(20).with_real_time(real_time)
 }
 
 fn with(change: impl FnOnce(&mut RealTime)) -> Config {
@@ -179,7 +179,7 @@ fn what_was_skipped_and_comes_late_is_dropped_acknowledged_and_no_duplicate() {
 /// R6, three times: at once and with the following two ACKs.
 #[test]
 fn a_notice_is_sent_at_once_and_with_the_following_two_acks() {
-    let mut host = accepted(&Config { acking: Acking::Delayed(Duration::from_millis(100)), ..mtcp() });
+    let mut host = accepted(&mtcp().with_acking(Acking::Delayed(Duration::from_millis(100))));
     arrive(&mut host, [2]);
     host.forget_sent();
     assert_eq!(read_packet(&mut host), Some(2));
@@ -199,7 +199,7 @@ fn a_notice_is_sent_at_once_and_with_the_following_two_acks() {
 #[test]
 fn beside_a_notice_there_is_room_for_one_sack_block_or_two() {
     for (timestamps, blocks) in [(true, "sack 401:501"), (false, "sack 401:501 601:701")] {
-        let mut host = Host::listen(&Config { timestamps, ..mtcp() });
+        let mut host = Host::listen(&mtcp().with_timestamps(timestamps));
         let stamps = if timestamps { "TS 5/0," } else { "" };
         host.receives(&format!("S 0:0(0) <mss 100,sackOK,{stamps}snack>"));
         for start in [0, 1, 201, 801, 601, 401_u64] {
@@ -330,7 +330,7 @@ fn what_is_cut_differently_when_it_is_sent_again_is_read_in_pieces_and_once() {
 
 #[test]
 fn a_frame_is_taken_whole_or_not_at_all() {
-    let mut host = accepted(&Config { window: 2, ..mtcp() });
+    let mut host = accepted(&mtcp().with_max_window(2));
     host.receives(". 1:61(60) ack 1").receives(". 61:121(60) ack 1").forget_sent();
     host.receives(". 121:221(100) ack 1").sends(&[". 1:1(0) ack 121 win 80"]);
     // A sender at rest before a window too small for a frame is told as soon as one fits.
@@ -342,7 +342,7 @@ fn a_frame_is_taken_whole_or_not_at_all() {
 
 #[test]
 fn a_closed_window_takes_not_even_a_frame_of_one_byte() {
-    let mut host = accepted(&Config { window: 1, ..mtcp() });
+    let mut host = accepted(&mtcp().with_max_window(1));
     host.receives(". 1:101(100) ack 1").receives(". 101:102(1) ack 1");
     host.sends(&[". 1:1(0) ack 101 win 0", ". 1:1(0) ack 101"]);
     // Only the FIN needs no room.

@@ -13,7 +13,9 @@ const NEWRENO: Recovery = Recovery::NewReno(NewRenoFlags { is_impatient: true, d
 /// A connection without SACK, with ten segments outstanding and more to send, at 200 ms.
 fn ten_out(profile: Config, recovery: Recovery) -> Host {
     let control = if recovery == Recovery::Tahoe { Control::Tahoe } else { Control::Reno };
-    let mut host = Host::connected(&Config { initial_window: 10, sack_blocks: 0, recovery, control, ..profile });
+    let mut host = Host::connected(
+        &profile.with_initial_window(10).with_sack_blocks(0).with_recovery_only(recovery).with_control_only(control),
+    );
     host.write(100_000).sends_numbers(&(1..=10).collect::<Vec<_>>());
     host.at(200);
     host
@@ -121,7 +123,7 @@ fn tahoe_starts_again_with_one_segment() {
 /// A peer that offers no SACK gets RFC 6582.
 #[test]
 fn without_sack_from_the_peer_newreno_repairs() {
-    let mut host = Host::connect(&Config { initial_window: 10, ..plain() });
+    let mut host = Host::connect(&plain().with_initial_window(10));
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1000>");
     host.write(100_000).forget_sent();
     duplicates(host.at(200), 1, 3).sends_numbers(&[11, 12, 1]).has_window(5.0, 5.0);

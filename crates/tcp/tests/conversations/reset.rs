@@ -77,7 +77,7 @@ fn a_closed_connection_answers_with_a_reset_that_will_be_believed() {
 #[test]
 fn an_abort_with_a_delayed_ack_due_leaves_no_timer() {
     let acking = earlybird_tcp::Acking::Delayed(earlybird_units::Duration::from_millis(200));
-    let mut host = Host::accepted(&earlybird_tcp::Config { acking, ..plain() });
+    let mut host = Host::accepted(&plain().with_acking(acking));
     host.receives(". 1:1001(1000) ack 1").abort().sends(&["R. 1:1(0) ack 1001 win 63000"]);
     assert_eq!(host.deadline(), None);
 }

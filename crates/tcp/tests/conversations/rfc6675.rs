@@ -5,11 +5,10 @@ use crate::follows;
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::Area;
-use earlybird_tcp::Config;
 
 /// A connection with the first ten of so many segments outstanding, at 100 ms.
 fn ten_of(segments: u64) -> Host {
-    let mut host = Host::connected(&Config { initial_window: 10, ..plain() });
+    let mut host = Host::connected(&plain().with_initial_window(10));
     host.write(segments * 1000).sends_numbers(&(1..=10).collect::<Vec<_>>());
     host.at(200);
     host

@@ -9,13 +9,13 @@ use earlybird_tcp::{Config, EcnMode, NewRenoFlags, RackConfig, Recovery, Spuriou
 const FORWARD: SpuriousDetection = SpuriousDetection { forward_rto: true, undo: Undo::None };
 
 fn undoing(undo: Undo) -> Config {
-    Config { spurious: SpuriousDetection { forward_rto: false, undo }, ..plain() }
+    plain().with_spurious(SpuriousDetection { forward_rto: false, undo })
 }
 
 /// A connection with ten of many segments outstanding whose timer has run out: the first went again at 1100 ms.
 fn timed_out(config: Config) -> Host {
     let rack = RackConfig { probes_tail: false, ..RackConfig::RFC };
-    let mut host = Host::connected(&Config { initial_window: 10, rack, ..config });
+    let mut host = Host::connected(&config.with_initial_window(10).with_rack(rack));
     host.write(1_000_000).forget_sent();
     host.at(1100).sends_timed(&[(1100, 1)]).has_window(1.0, 5.0);
     host
@@ -30,7 +30,7 @@ fn undone(host: &Host) -> u64 {
 #[test]
 fn f_rto_takes_back_a_timeout_caused_by_a_delay() {
     for recovery in [Recovery::Rfc6675, Recovery::Rack] {
-        let mut host = timed_out(Config { spurious: FORWARD, recovery, ..plain() });
+        let mut host = timed_out(plain().with_spurious(FORWARD).with_recovery_only(recovery));
         host.at(1300).ack(2, &[]).sends_numbers(&[11, 12]).has_window(2.0, 5.0);
         // Ten are outstanding: 3 to 12.
         host.ack(3, &[]).has_window(11.0, f64::INFINITY).sends_numbers(&[13]);
@@ -51,7 +51,7 @@ fn f_rto_takes_back_a_timeout_caused_by_a_delay() {
 /// RFC 8985 §6.2, step 5: only what something sent later has overtaken is lost, however old it is.
 #[test]
 fn rack_does_not_find_lost_again_what_a_needless_timeout_had_marked() {
-    let mut host = timed_out(Config { spurious: FORWARD, recovery: Recovery::Rack, ..plain() });
+    let mut host = timed_out(plain().with_spurious(FORWARD).with_recovery_only(Recovery::Rack));
     host.at(1300).ack(2, &[]).ack(3, &[]).has_window(11.0, f64::INFINITY);
     for next in 4..=11 {
         host.at(1300 + 50 * next).ack(next, &[]);
@@ -65,7 +65,7 @@ fn rack_does_not_find_lost_again_what_a_needless_timeout_had_marked() {
 fn f_rto_goes_on_repairing_if_new_data_arrive_first() {
     // RFC 6675 goes back; to RACK-TLP, 12 is still in flight.
     for (recovery, repaired) in [(Recovery::Rfc6675, vec![2, 3]), (Recovery::Rack, vec![2])] {
-        let mut host = timed_out(Config { spurious: FORWARD, recovery, ..plain() });
+        let mut host = timed_out(plain().with_spurious(FORWARD).with_recovery_only(recovery));
         host.at(1300).ack(2, &[]).sends_numbers(&[11, 12]);
         host.at(1400).ack(2, &[11..12]).sends_numbers(&repaired);
         assert_eq!(undone(&host), 0);
@@ -83,7 +83,7 @@ fn f_rto_goes_on_repairing_if_new_data_arrive_first() {
 #[test]
 fn f_rto_without_sack_reads_the_next_two_acks() {
     let opened = || {
-        let mut host = Host::connect(&Config { spurious: FORWARD, initial_window: 10, ..plain() });
+        let mut host = Host::connect(&plain().with_spurious(FORWARD).with_initial_window(10));
         host.at(100).receives("S. 0:0(0) ack 1 <mss 1000>").write(1_000_000);
         host.at(1100).forget_sent();
         host
@@ -100,10 +100,10 @@ fn f_rto_without_sack_reads_the_next_two_acks() {
 /// §2.1 (2a): everything is acknowledged at once, or no new data are at hand: nothing is to be found out.
 #[test]
 fn f_rto_needs_new_data() {
-    let mut host = Host::connected(&Config { spurious: FORWARD, initial_window: 10, ..plain() });
+    let mut host = Host::connected(&plain().with_spurious(FORWARD).with_initial_window(10));
     host.write(10_000).forget_sent();
     host.at(1300).forget_sent().ack(2, &[]).sends_numbers(&[2, 3]);
-    let mut host = timed_out(Config { spurious: FORWARD, ..plain() });
+    let mut host = timed_out(plain().with_spurious(FORWARD));
     host.at(1300).ack(11, &[]).has_window(2.0, 5.0).sends_numbers(&[11, 12]);
     assert_eq!(undone(&host), 0);
 }
@@ -111,7 +111,7 @@ fn f_rto_needs_new_data() {
 /// §3.1 (1): a second timeout in the recovery from a first one is not examined.
 #[test]
 fn f_rto_examines_one_timeout_at_a_time() {
-    let mut host = timed_out(Config { spurious: FORWARD, ..plain() });
+    let mut host = timed_out(plain().with_spurious(FORWARD));
     host.at(3100).sends_timed(&[(3100, 1)]);
     host.at(3200).ack(2, &[]).sends_numbers(&[2, 3]);
 }
@@ -120,7 +120,7 @@ fn f_rto_examines_one_timeout_at_a_time() {
 /// are restored.
 #[test]
 fn eifel_takes_back_a_timeout_caused_by_a_delay() {
-    let mut host = Host::connect(&Config { initial_window: 10, timestamps: true, ..undoing(Undo::Eifel) });
+    let mut host = Host::connect(&undoing(Undo::Eifel).with_initial_window(10).with_timestamps(true));
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 7/0>").write(1_000_000).forget_sent();
     host.at(1100).sends_timed(&[(1100, 1)]).has_window(1.0, 5.0);
     // Nine are outstanding: cwnd = 9 + 1.
@@ -149,7 +149,7 @@ fn dsacks_take_two_timeouts_for_one_segment_back() {
 /// RFC 4015 (8): a mark was echoed, so there is congestion though nothing was lost.
 #[test]
 fn an_echoed_mark_keeps_the_reduction_of_a_needless_timeout() {
-    let config = Config { initial_window: 10, timestamps: true, ecn: EcnMode::Classic, ..undoing(Undo::Eifel) };
+    let config = undoing(Undo::Eifel).with_initial_window(10).with_timestamps(true).with_ecn(EcnMode::Classic);
     let mut host = Host::connect(&config);
     host.at(100).receives("SE. 0:0(0) ack 1 <mss 1000,sackOK,TS 7/0>").write(1_000_000).forget_sent();
     host.at(1100).sends_timed(&[(1100, 1)]).has_window(1.0, 5.0);
@@ -162,7 +162,7 @@ fn an_echoed_mark_keeps_the_reduction_of_a_needless_timeout() {
 /// The ACK of the retransmission echoes its time: the loss was real.
 #[test]
 fn eifel_leaves_a_real_loss_alone() {
-    let mut host = Host::connect(&Config { initial_window: 10, timestamps: true, ..undoing(Undo::Eifel) });
+    let mut host = Host::connect(&undoing(Undo::Eifel).with_initial_window(10).with_timestamps(true));
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 7/0>").write(1_000_000);
     host.at(1100).forget_sent();
     host.at(1200).receives(". 1:1(0) ack 1001 <TS 8/1100>").has_window(2.0, 5.0).sends_numbers(&[2, 3]);
@@ -175,7 +175,7 @@ fn eifel_leaves_a_real_loss_alone() {
 /// Linux, whose `retrans_stamp` stays as long as anything sent again is outstanding.
 #[test]
 fn eifel_is_not_misled_by_what_an_earlier_recovery_sent_again() {
-    let config = Config { initial_window: 10, timestamps: true, recovery: Recovery::Rack, ..undoing(Undo::Eifel) };
+    let config = undoing(Undo::Eifel).with_initial_window(10).with_timestamps(true).with_recovery_only(Recovery::Rack);
     let mut host = Host::connect(&config);
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 7/0>").write(1_000_000).forget_sent();
     host.at(200).receives(". 1:1(0) ack 1 <TS 8/100,sack 1001:10001>").sends_numbers(&[1, 11, 12, 13, 14]);
@@ -194,7 +194,7 @@ fn eifel_is_not_misled_by_what_an_earlier_recovery_sent_again() {
 /// A fast retransmit because of reordering: the late segment arrives before the second one, and recovery ends.
 #[test]
 fn eifel_takes_back_a_fast_retransmit_caused_by_reordering() {
-    let mut host = Host::connect(&Config { initial_window: 10, timestamps: true, ..undoing(Undo::Eifel) });
+    let mut host = Host::connect(&undoing(Undo::Eifel).with_initial_window(10).with_timestamps(true));
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 7/0>").write(1_000_000);
     host.at(200).receives(". 1:1(0) ack 1 <TS 8/0,sack 1001:4001>").has_window(5.0, 5.0);
     host.at(210).receives(". 1:1(0) ack 4001 <TS 9/100>");
@@ -208,7 +208,7 @@ fn eifel_takes_back_a_fast_retransmit_caused_by_reordering() {
 #[test]
 fn a_recovery_that_counts_duplicates_ends_when_it_proves_needless() {
     for recovery in [Recovery::Reno { second_fast_retransmit: true }, Recovery::NewReno(NewRenoFlags::default())] {
-        let config = Config { initial_window: 10, timestamps: true, recovery, ..undoing(Undo::Eifel) };
+        let config = undoing(Undo::Eifel).with_initial_window(10).with_timestamps(true).with_recovery_only(recovery);
         let mut host = Host::connect(&config);
         host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,TS 7/0>").write(1_000_000).at(200).forget_sent();
         for _ in 0..3 {
@@ -224,7 +224,8 @@ fn a_recovery_that_counts_duplicates_ends_when_it_proves_needless() {
 #[test]
 fn dsacks_for_all_retransmissions_take_a_recovery_back() {
     for recovery in [Recovery::Rfc6675, Recovery::Rack] {
-        let mut host = Host::connected(&Config { initial_window: 10, recovery, ..undoing(Undo::DuplicateSack) });
+        let mut host =
+            Host::connected(&undoing(Undo::DuplicateSack).with_initial_window(10).with_recovery_only(recovery));
         host.write(1_000_000).forget_sent();
         host.at(200).ack(1, &[3..8]).sends_numbers(&[1, 2]).has_window(5.0, 5.0);
         // Both were only late.
@@ -246,7 +247,7 @@ fn dsacks_for_all_retransmissions_take_a_recovery_back() {
 /// One of two was needed: the reduction stays.
 #[test]
 fn a_dsack_for_one_of_two_retransmissions_takes_nothing_back() {
-    let mut host = Host::connected(&Config { initial_window: 10, ..undoing(Undo::DuplicateSack) });
+    let mut host = Host::connected(&undoing(Undo::DuplicateSack).with_initial_window(10));
     host.write(1_000_000).forget_sent();
     host.at(200).ack(1, &[3..8]).sends_numbers(&[1, 2]).has_window(5.0, 5.0);
     host.at(300).ack(8, &[1..2]).ack(8, &[1..2]);
@@ -279,7 +280,7 @@ fn what_arrives_twice_is_told_once_in_the_first_block() {
 /// ns-2's receivers tell of no duplicates.
 #[test]
 fn in_the_ns2_profile_nothing_is_told() {
-    let mut host = Host::accepted(&Config { acking: plain().acking, ..Config::ns2() });
+    let mut host = Host::accepted(&Config::ns2().with_acking(plain().acks.policy));
     host.receives(". 1:1001(1000) ack 1").forget_sent();
     host.receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 63000"]);
 }
@@ -289,7 +290,7 @@ fn in_the_ns2_profile_nothing_is_told() {
 fn early_retransmit_repairs_two_or_three_outstanding_segments() {
     let sent = |segments: u64, written: u64| {
         let mut host =
-            Host::connected(&Config { trigger: Trigger::FewOutstanding, initial_window: segments as u32, ..plain() });
+            Host::connected(&plain().with_dupthresh(Trigger::FewOutstanding).with_initial_window(segments as u32));
         host.write(written * 1000).forget_sent();
         host.at(200);
         host
@@ -315,7 +316,7 @@ fn early_retransmit_repairs_two_or_three_outstanding_segments() {
 fn the_first_duplicate_of_a_thin_stream_repairs() {
     let sent = |segments: u64, written: u64| {
         let mut host =
-            Host::connected(&Config { trigger: Trigger::ThinStream, initial_window: segments as u32, ..plain() });
+            Host::connected(&plain().with_dupthresh(Trigger::ThinStream).with_initial_window(segments as u32));
         host.write(written * 1000).forget_sent();
         host.at(200);
         host
@@ -336,7 +337,7 @@ fn the_first_duplicate_of_a_thin_stream_repairs() {
 /// Nothing outstanding but one segment: no duplicate can come.
 #[test]
 fn early_retransmit_does_not_repair_a_lone_segment() {
-    let mut host = Host::connected(&Config { trigger: Trigger::FewOutstanding, ..plain() });
+    let mut host = Host::connected(&plain().with_dupthresh(Trigger::FewOutstanding));
     host.write(1000).forget_sent();
     host.at(200).ack(1, &[]).sends_nothing();
 }

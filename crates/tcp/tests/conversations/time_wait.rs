@@ -85,7 +85,7 @@ fn a_fin_elsewhere_does_not_begin_time_wait_anew() {
 #[test]
 fn time_wait_lasts_as_long_as_is_asked_for() {
     let lifetimes = Lifetimes { time_wait: Duration::from_secs(240), ..Lifetimes::RFC };
-    let mut host = waiting(&Config { lifetimes, ..plain() });
+    let mut host = waiting(&plain().with_lifetimes(lifetimes));
     host.at(240_199).is_in(RfcState::TimeWait).at(240_200).is_in(RfcState::Closed);
     assert_eq!(host.connection.ending(), Some(Ending::InOrder));
 }

@@ -4,16 +4,16 @@ use crate::follows;
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::Area;
-use earlybird_tcp::{Config, Lifetimes, Recovery, Restart, RtoConfig, TraceEvent};
+use earlybird_tcp::{Config, IdleRto, Lifetimes, Recovery, RtoConfig, RtoRestart, TraceEvent};
 use earlybird_units::Duration;
 
 /// A floor of 200 ms, so that measured timeouts show.
 fn quick() -> Config {
-    Config { rto: RtoConfig { floor: Duration::from_millis(200), ..RtoConfig::RFC }, ..plain() }
+    plain().with_rto(RtoConfig { floor: Duration::from_millis(200), ..RtoConfig::RFC })
 }
 
 fn ns2() -> Config {
-    Config { rto: RtoConfig { clock_phase: Some(Duration::ZERO), ..RtoConfig::NS2 }, ..Config::ns2() }
+    Config::ns2().with_rto(RtoConfig { clock_phase: Some(Duration::ZERO), ..RtoConfig::NS2 })
 }
 
 /// RFC 6298 (2.2): 100 + 4·50 ms.
@@ -62,9 +62,9 @@ fn an_ack_of_new_data_restarts_the_timer() {
 
 #[test]
 fn a_duplicate_does_not_restart_the_timer_unless_asked_to() {
-    for (restart, deadline) in [(Restart::Progress, 400), (Restart::Duplicates, 450)] {
-        for config in [quick(), Config { rto: quick().rto, ..Config::ns2() }] {
-            let mut host = Host::connected(&Config { restart, initial_window: 4, ..config });
+    for (restart, deadline) in [(RtoRestart::Progress, 400), (RtoRestart::Duplicates, 450)] {
+        for config in [quick(), Config::ns2().with_rto(quick().timers.rto)] {
+            let mut host = Host::connected(&config.with_rto_restart(restart).with_initial_window(4));
             host.write(4000).at(150).ack(1, &[2..3]);
             assert_eq!(host.deadline(), Some(deadline));
         }
@@ -75,7 +75,7 @@ fn a_duplicate_does_not_restart_the_timer_unless_asked_to() {
 /// The option ends where recovery begins: its entry restarts the timer, its duplicates do not.
 #[test]
 fn a_duplicate_in_recovery_never_restarts_the_timer() {
-    let mut host = Host::connected(&Config { restart: Restart::Duplicates, initial_window: 10, ..quick() });
+    let mut host = Host::connected(&quick().with_rto_restart(RtoRestart::Duplicates).with_initial_window(10));
     host.write(10_000).at(150).ack(1, &[2..5]);
     assert_eq!(host.deadline(), Some(450));
     host.at(200).ack(1, &[2..6]);
@@ -97,7 +97,7 @@ fn an_expiry_sends_the_earliest_segment_and_doubles_the_timeout() {
 /// RFC 6298 (2.5) and (5.5): the ceiling acts after the doubling.
 #[test]
 fn the_timeout_stops_growing_at_60_s() {
-    let mut host = Host::connected(&Config { lifetimes: Lifetimes::UNLIMITED, ..plain() });
+    let mut host = Host::connected(&plain().with_lifetimes(Lifetimes::UNLIMITED));
     host.write(1000).forget_sent().at(400_000);
     let intervals = [1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60];
     let mut time = 100;
@@ -139,8 +139,8 @@ fn without_timestamps_one_segment_per_round_trip_is_measured() {
 /// A loss found by duplicates restarts the timer (RFC 6675 §6 leaves it open; ns-2 does).
 #[test]
 fn a_fast_retransmit_restarts_the_timer() {
-    for config in [quick(), Config { rto: quick().rto, ..Config::ns2() }] {
-        let mut host = Host::connected(&Config { initial_window: 10, ..config });
+    for config in [quick(), Config::ns2().with_rto(quick().timers.rto)] {
+        let mut host = Host::connected(&config.with_initial_window(10));
         host.write(100_000).at(200).ack(1, &[2..3]).ack(1, &[2..4]).at(250).ack(1, &[2..5]);
         assert_eq!(host.deadline(), Some(550));
     }
@@ -177,8 +177,8 @@ fn ns2_keeps_the_doubled_timeout_of_a_lost_opening_packet() {
     let mut host = Host::connect(&ns2());
     host.at(3000).at(3100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
     assert_eq!(host.timeout(), 6000);
-    let rto = RtoConfig { initial: Duration::from_secs(1), ..ns2().rto };
-    let mut host = Host::connect(&Config { rto, ..ns2() });
+    let rto = RtoConfig { initial: Duration::from_secs(1), ..ns2().timers.rto };
+    let mut host = Host::connect(&ns2().with_rto(rto));
     host.at(1000).at(1100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
     assert_eq!(host.timeout(), 2000);
     follows(Area::Timer, "retransmission timer", "ns-2.35 tcp.cc");
@@ -206,12 +206,12 @@ fn ns2_never_waits_less_than_200_ms_however_short_the_round_trip() {
 /// Ticks and floor of 1 ms, but never below two ticks.
 #[test]
 fn a_fine_grained_timer_never_waits_less_than_2_ms() {
-    let mut host = Host::connect(&Config { rto: RtoConfig::RFC.fine_grained(), ..plain() });
+    let mut host = Host::connect(&plain().with_rto(RtoConfig::RFC.fine_grained()));
     // A round trip of 0 ms: RFC 6298 (2.2) gives max(1, 4·0) = 1 ms.
     host.receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(1000);
     assert_eq!((host.timeout(), host.deadline()), (2, Some(2)));
     // ns-2 counts at least one tick per sample: S = 8, V = 2, (8·2 + 8)/8 = 3 ticks.
-    let mut host = Host::connect(&Config { rto: ns2().rto.fine_grained(), ..ns2() });
+    let mut host = Host::connect(&ns2().with_rto(ns2().timers.rto.fine_grained()));
     host.receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(1000);
     assert_eq!((host.timeout(), host.deadline()), (3, Some(3)));
     follows(Area::Timer, "retransmission timer", "ER-PERT paper");
@@ -220,7 +220,7 @@ fn a_fine_grained_timer_never_waits_less_than_2_ms() {
 /// The estimator's vector, as a connection sees it.
 #[test]
 fn fine_grained_samples_of_50_70_70_60_50_50_ms_give_150_147_144_129_115_104_ms() {
-    let mut host = Host::connect(&Config { rto: ns2().rto.fine_grained(), ..ns2() });
+    let mut host = Host::connect(&ns2().with_rto(ns2().timers.rto.fine_grained()));
     host.at(50).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
     let (mut timeouts, mut time) = (vec![host.timeout()], 50);
     for (number, sample) in (1..).zip([70, 70, 60, 50, 50]) {
@@ -235,7 +235,7 @@ fn fine_grained_samples_of_50_70_70_60_50_50_ms_give_150_147_144_129_115_104_ms(
 /// The floor acts before the back-off, the ceiling after it.
 #[test]
 fn a_fine_grained_timer_backs_off_from_its_own_length() {
-    let mut host = Host::connect(&Config { rto: ns2().rto.fine_grained(), ..ns2() });
+    let mut host = Host::connect(&ns2().with_rto(ns2().timers.rto.fine_grained()));
     host.at(50).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(1000).forget_sent();
     host.at(1100).sends_timed(&[(200, 1), (500, 1), (1100, 1)]);
     follows(Area::Timer, "retransmission timer", "ER-PERT paper");
@@ -247,7 +247,7 @@ fn a_fine_grained_timer_backs_off_from_its_own_length() {
 #[test]
 fn a_partial_ack_ends_the_back_off() {
     for recovery in [Recovery::Sack1, Recovery::Rfc6675] {
-        let config = Config { recovery, initial_window: 10, keeps_idle_timer: false, ..ns2() };
+        let config = ns2().with_recovery_only(recovery).with_initial_window(10).with_idle_rto(IdleRto::Stop);
         let mut host = Host::connected(&config);
         host.write(10_000);
         host.at(400);
@@ -271,9 +271,9 @@ fn a_partial_ack_ends_the_back_off() {
 /// Linux's thin streams: less than four segments in flight, and six timeouts that are not doubled.
 #[test]
 fn a_thin_stream_repeats_its_timeout_six_times_before_it_doubles_it() {
-    let rto = RtoConfig { linear_when_thin: true, ..quick().rto };
+    let rto = RtoConfig { linear_when_thin: true, ..quick().timers.rto };
     let deadlines = |bytes: u64, rto: RtoConfig| -> Vec<u64> {
-        let mut host = Host::connected(&Config { rto, initial_window: 10, ..plain() });
+        let mut host = Host::connected(&plain().with_rto(rto).with_initial_window(10));
         host.at(1000).write(bytes);
         let expire = |_| {
             let deadline = host.deadline().unwrap();
@@ -286,5 +286,5 @@ fn a_thin_stream_repeats_its_timeout_six_times_before_it_doubles_it() {
     assert_eq!(deadlines(3000, rto), linear);
     let doubled = [1300, 1900, 3100, 5500, 10_300];
     assert_eq!(deadlines(4000, rto)[..5], doubled, "four segments are no thin stream");
-    assert_eq!(deadlines(3000, quick().rto)[..5], doubled, "it was not asked for");
+    assert_eq!(deadlines(3000, quick().timers.rto)[..5], doubled, "it was not asked for");
 }

@@ -21,7 +21,7 @@ fn every_segment_carries_the_clock_in_milliseconds_and_the_echo() {
 /// RFC 7323 §4.3 (A): the earliest unacknowledged segment is the one echoed.
 #[test]
 fn a_delayed_ack_echoes_the_first_of_two_segments() {
-    let mut host = accepted(&Config { acking: Acking::Delayed(Duration::from_millis(200)), ..Config::rfc() });
+    let mut host = accepted(&Config::rfc().with_acking(Acking::Delayed(Duration::from_millis(200))));
     host.at(50).receives(". 1:1001(1000) ack 1 <TS 710/0>").at(60).receives(". 1001:2001(1000) ack 1 <TS 720/0>");
     host.sends(&[". 1:1(0) ack 2001 win 62000 <TS 60/710>"]);
 }
@@ -57,7 +57,7 @@ fn paws_does_not_concern_resets() {
 /// RFC 2018 §3: 40 bytes of options hold four blocks, or three beside timestamps.
 #[test]
 fn beside_timestamps_only_three_sack_blocks_fit_into_a_header() {
-    let mut host = accepted(&Config { sack_blocks: 4, ..Config::rfc() });
+    let mut host = accepted(&Config::rfc().with_sack_blocks(4));
     for start in [1001, 3001, 5001] {
         host.receives(&format!(". {start}:{}(1000) ack 1 <TS 700/0>", start + 1000));
     }
@@ -111,7 +111,7 @@ fn what_an_old_segment_behind_a_hole_brings_is_not_told_as_a_duplicate() {
 /// Linux refuses it (`LINUX_MIB_PAWSACTIVEREJECTED`): it answers the SYN of an earlier connection. Zero may be no echo at all.
 #[test]
 fn an_answer_to_a_syn_that_echoes_a_time_at_which_there_was_none_is_refused_if_so_chosen() {
-    for (refuses_foreign_echoes, echo, is_taken) in [
+    for (validate_tsecr, echo, is_taken) in [
         (false, 9999, true),
         (true, 9999, false),
         (true, 301, false),
@@ -119,7 +119,8 @@ fn an_answer_to_a_syn_that_echoes_a_time_at_which_there_was_none_is_refused_if_s
         (true, 100, true),
         (true, 0, true),
     ] {
-        let mut connection = Connection::connect(&Config { refuses_foreign_echoes, ..Config::rfc() }, SeedTree::new(1));
+        let mut connection =
+            Connection::connect(&Config::rfc().with_tsecr_validation(validate_tsecr), SeedTree::new(1));
         let cx = &mut Cx { now: Instant::ZERO + Duration::from_millis(100), trace: &mut () };
         let syn = connection.poll_transmit(cx).expect("a SYN").segment;
         let stamps = Timestamps { value: 700, echo };

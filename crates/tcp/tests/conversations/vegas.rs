@@ -4,7 +4,7 @@ use crate::follows;
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::Area;
-use earlybird_tcp::{Config, Control, Recovery, VegasParameters};
+use earlybird_tcp::{Config, Control, IdleRto, Recovery, VegasParameters};
 
 const SOURCE: &str = "ns-2.35 tcp-vegas.cc";
 
@@ -18,7 +18,7 @@ fn acks(host: &mut Host, numbers: std::ops::RangeInclusive<u64>) -> &mut Host {
 
 /// Four segments outstanding with the window control alone, and round trips of 100 ms so far.
 fn window_only(parameters: VegasParameters) -> Host {
-    let mut host = Host::connected(&Config { control: Control::Vegas(parameters), ..plain() });
+    let mut host = Host::connected(&plain().with_control_only(Control::Vegas(parameters)));
     host.write(200_000).sends_numbers(&[1, 2, 3, 4]);
     host
 }
@@ -71,7 +71,9 @@ fn linux_lets_four_segments_stand_in_the_queue() {
 /// ns-2's agent with segments 5, 6 and 7 sent at 300 ms, after round trips of 100 ms: its fine timeout is about 123 ms.
 fn agent() -> Host {
     let control = Control::Vegas(VegasParameters::NS2);
-    let mut host = Host::connected(&Config { control, recovery: Recovery::Vegas, sack_blocks: 0, ..Config::ns2() });
+    let mut host = Host::connected(
+        &Config::ns2().with_control_only(control).with_recovery_only(Recovery::Vegas).with_sack_blocks(0),
+    );
     host.has_window(1.0, 64.0).write(100_000).sends_numbers(&[1]);
     host.at(200).ack(2, &[]).has_window(3.0, 64.0).sends_numbers(&[2, 3, 4]);
     acks(host.at(300), 2..=4).has_window(3.0, 64.0).sends_numbers(&[5, 6, 7]);
@@ -123,14 +125,14 @@ fn a_timeout_leaves_two_segments() {
 fn a_fin_leaves_although_the_window_fell_below_a_segment() {
     let recovery = Recovery::Reno { second_fast_retransmit: true };
     let control = Control::Vegas(VegasParameters::NS2);
-    let mut host = Host::connected(&Config {
-        control,
-        recovery,
-        precise_halving: false,
-        keeps_idle_timer: false,
-        initial_window: 4,
-        ..Config::ns2()
-    });
+    let mut host = Host::connected(
+        &Config::ns2()
+            .with_control_only(control)
+            .with_recovery_only(recovery)
+            .with_precise_halving(false)
+            .with_idle_rto(IdleRto::Stop)
+            .with_initial_window(4),
+    );
     host.write(4000).forget_sent();
     host.at(4000).forget_sent();
     (0..3).for_each(|_| {

@@ -5,7 +5,7 @@ use crate::plain;
 use earlybird_tcp::{Config, ReceiveBuffer};
 
 fn four_segments() -> Config {
-    Config { window: 4, ..plain() }
+    plain().with_max_window(4)
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_keep_alive_gets_an_ack() {
 
 #[test]
 fn the_window_of_the_receiver_bounds_what_is_sent() {
-    let mut host = Host::connected(&Config { initial_window: 10, ..plain() });
+    let mut host = Host::connected(&plain().with_initial_window(10));
     host.receives(". 1:1(0) ack 1 win 3500").write(10_000).sends_numbers(&[1, 2, 3]);
     // 500 bytes more do not hold a whole segment, 501 to 1000 neither: no silly windows (RFC 9293 §3.8.6.2.1).
     host.receives(". 1:1(0) ack 1 win 3999").sends_nothing();
@@ -117,7 +117,7 @@ fn a_window_that_reopens_over_a_refused_probe_is_used_at_once() {
 /// RFC 9293 §3.8.6.1 and §3.10.7.4: a probe is answered, and its byte comes again. Only the FIN needs no room.
 #[test]
 fn a_closed_receiver_does_not_take_the_byte_of_a_probe_but_a_fin() {
-    let mut host = Host::accepted(&Config { window: 1, ..plain() });
+    let mut host = Host::accepted(&plain().with_max_window(1));
     host.receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 0"]);
     host.receives(". 1001:1002(1) ack 1").sends(&[". 1:1(0) ack 1001"]);
     host.receives("F. 1001:1001(0) ack 1").sends(&[". 1:1(0) ack 1002"]);
@@ -152,7 +152,7 @@ fn a_flood_of_single_bytes_behind_holes_takes_64_places_and_what_is_next_is_take
 /// What a closed receiver is told beside data it has no room for is believed (RFC 9293 §3.10.7.4).
 #[test]
 fn the_ack_of_a_segment_that_a_closed_window_refuses_counts() {
-    let mut host = Host::accepted(&Config { window: 1, ..plain() });
+    let mut host = Host::accepted(&plain().with_max_window(1));
     host.receives(". 1:1001(1000) ack 1").write(100).forget_sent();
     host.receives(". 1001:1002(1) ack 101").sends(&[". 101:101(0) ack 1001 win 0"]);
     assert_eq!(host.connection.outstanding(), 0);
@@ -169,7 +169,7 @@ fn scaled(config: &Config) -> Host {
 /// RFC 7323 §2.4, RFC 9293 §3.8.6.2.2 (SHLD-14: the window is not shrunk).
 #[test]
 fn the_right_edge_does_not_move_back_where_steps_of_a_scaled_window_do_not_fit_the_segments() {
-    let mut host = scaled(&Config { window: 1000, ..plain() });
+    let mut host = scaled(&plain().with_max_window(1000));
     let (mut next, mut told) = (1, 0);
     for number in 0..950 {
         let len = 1000 - number % 16;
@@ -210,7 +210,8 @@ fn a_reader_of_small_pieces_does_not_open_silly_windows() {
 #[test]
 fn a_buffer_of_its_own_size_is_offered_whatever_the_congestion_window_may_be() {
     let receive_buffer = ReceiveBuffer::Fixed(3000);
-    let mut host = Host::listen(&Config { receive_buffer, window: 1000, initial_window: 10, ..plain() });
+    let mut host =
+        Host::listen(&plain().with_receive_buffer(receive_buffer).with_max_window(1000).with_initial_window(10));
     host.receives("S 0:0(0) <mss 1000,sackOK>").sends(&["S. 0:0(0) ack 1 win 3000 <mss 1000,sackOK>"]);
     host.receives(". 1:1(0) ack 1").write(20_000).sends_numbers(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 }
@@ -218,7 +219,7 @@ fn a_buffer_of_its_own_size_is_offered_whatever_the_congestion_window_may_be() {
 /// RFC 9293 §3.10.7.4, fifth: SND.WL1 and SND.WL2 keep old segments from telling their windows.
 #[test]
 fn a_late_ack_does_not_bring_its_window_back() {
-    let mut host = Host::connected(&Config { initial_window: 2, ..plain() });
+    let mut host = Host::connected(&plain().with_initial_window(2));
     host.write(100_000).sends_numbers(&[1, 2]);
     host.at(200).receives(". 1:1(0) ack 2001 win 1000").sends_numbers(&[3]);
     // Sent before, when the receiver had room for 64 segments behind the first.
@@ -228,7 +229,7 @@ fn a_late_ack_does_not_bring_its_window_back() {
 
 /// A host whose buffer grows from 65,536 bytes to 4 MB; its windows are told in units of 64 bytes.
 fn tuned() -> Host {
-    scaled(&Config { receive_buffer: ReceiveBuffer::Tuned { initial: 65_536, largest: 4_000_000 }, ..plain() })
+    scaled(&plain().with_receive_buffer(ReceiveBuffer::Tuned { initial: 65_536, largest: 4_000_000 }))
 }
 
 /// Takes 200 segments, 5 a millisecond, and gives the windows told after each.

@@ -30,13 +30,18 @@ struct Case {
 /// A modern sender, MTU 1500 less the headers of IPv6 and TCP with timestamps and three SACK blocks.
 fn modern() -> Config {
     let (control, recovery) = (Control::Cubic(CubicConfig::RFC9438), Recovery::Rack);
-    Config { mss: 1400, window: 100, initial_window: 10, control, recovery, ..Config::rfc() }
+    Config::rfc()
+        .with_mss(1400)
+        .with_max_window(100)
+        .with_initial_window(10)
+        .with_control_only(control)
+        .with_recovery_only(recovery)
 }
 
 /// Linux's ways over Ethernet: delayed and quick ACKs, Nagle, empty probes. The buffers are as large as the window.
 fn linux(is_v6: bool) -> Config {
     let (ip, mss) = if is_v6 { (IpVersion::V6, 1440) } else { (IpVersion::V4, 1460) };
-    Config { ip, mss, window: 100, ..Config::linux() }
+    Config::linux().with_ip(ip).with_mss(mss).with_max_window(100)
 }
 
 impl Default for Case {
@@ -118,14 +123,14 @@ fn every_byte_arrives_in_spite_of_losses_copies_and_reordering(
 #[case::rack(Recovery::Rack)]
 fn each_recovery_repairs(#[case] recovery: Recovery, #[values(1, 2, 3)] seed: u64) {
     let faults = Faults { lost: 10, ..Faults::default() };
-    let config = Config { recovery, control: Control::Reno, ..modern() };
+    let config = modern().with_recovery_only(recovery).with_control_only(Control::Reno);
     Case { config, faults, seed, writes: [200_000, 0], ..Case::default() }.run();
 }
 
 /// With 64 kB in flight at most, twelve megabytes would take nine seconds.
 #[rstest]
 fn a_window_beyond_64_kilobytes_is_used(#[values(false, true)] is_v6: bool, #[values(false, true)] we_open: bool) {
-    let config = Config { window: 700, ..modern() };
+    let config = modern().with_max_window(700);
     let seen = Case { config, buffer: 1 << 20, is_v6, we_open, writes: [12_000_000, 0], ..Case::default() }.run();
     assert!(seen.scales.iter().all(|scale| scale.is_some_and(|shift| shift > 0)), "{:?}", seen.scales);
     assert!(seen.end < Instant::ZERO + Duration::from_secs(7), "it took {:?}", seen.end);

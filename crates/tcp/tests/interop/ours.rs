@@ -20,8 +20,8 @@ impl Ours {
     pub(crate) fn new(config: &Config, addresses: Addresses, opens: bool, application: Application) -> Self {
         let (seeds, identity) = (SeedTree::new(1), Identity { origin: SeqNum(u32::MAX - 5000), timestamp_offset: 77 });
         let open = if opens { Connection::connect_as } else { Connection::listen_as };
-        let capacity = config.window as usize * usize::from(config.mss);
-        let config = &Config { receive_buffer: ReceiveBuffer::Fixed(capacity as u64), ..*config };
+        let capacity = config.window.max as usize * usize::from(config.segments.mss);
+        let config = &config.with_receive_buffer(ReceiveBuffer::Fixed(capacity as u64));
         Self {
             connection: open(config, identity, seeds),
             addresses,

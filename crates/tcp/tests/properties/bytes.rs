@@ -36,7 +36,7 @@ impl Line {
         let seeds = SeedTree::new(7);
         let mut line = Self {
             now: 0,
-            writer: Connection::connect(&Config { send_buffer: Some(SEND_BUFFER), ..*config }, seeds.child("writer")),
+            writer: Connection::connect(&config.with_send_buffer(Some(SEND_BUFFER)), seeds.child("writer")),
             reader: Connection::listen(config, seeds.child("reader")),
             ring: Ring::new(SEND_BUFFER as usize),
             assembler: Assembler::new(1 << 20),
@@ -145,15 +145,15 @@ impl Line {
 
 fn configs() -> impl Strategy<Value = Config> {
     let profiles = select(vec![Config::rfc(), Config::linux()]);
-    (profiles, any::<[bool; 3]>(), 2_u32..40).prop_map(|(profile, [nagle, timestamps, has_sack], window)| Config {
-        mss: IpVersion::V4.mss_within(1500),
-        window,
-        nagle,
-        timestamps,
-        sack_blocks: if has_sack { 4 } else { 0 },
-        finds_black_holes: true,
-        lifetimes: Lifetimes::UNLIMITED,
-        ..profile
+    (profiles, any::<[bool; 3]>(), 2_u32..40).prop_map(|(profile, [nagle, timestamps, has_sack], window)| {
+        profile
+            .with_mss(IpVersion::V4.mss_within(1500))
+            .with_max_window(window)
+            .with_nagle(nagle)
+            .with_timestamps(timestamps)
+            .with_sack_blocks(if has_sack { 4 } else { 0 })
+            .with_pmtu_black_hole_detection(true)
+            .with_lifetimes(Lifetimes::UNLIMITED)
     })
 }
 

@@ -289,7 +289,7 @@ proptest! {
         stage in proptest::sample::select(vec![Stage::Listening, Stage::Opening, Stage::HalfOpen, Stage::Open]),
         blows in blows(),
     ) {
-        let mut victim = Victim::new(Config { real_time, lifetimes, ..config }, stage);
+        let mut victim = Victim::new(config.with_real_time(real_time).with_lifetimes(lifetimes), stage);
         for blow in &blows {
             victim.suffer(blow);
         }

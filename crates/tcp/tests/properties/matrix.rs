@@ -5,7 +5,7 @@ use crate::pair::{Closing, Pair, Reading, Script};
 use crate::settings::{Family, Repair, configs_with, patient, usual_configs_with};
 use crate::transfer::{STEPS, Transfer, assert_complete, one_way, transfers};
 use earlybird_tcp::{
-    BbrParameters, Config, Control, Lifetimes, Recovery, Restart, Segmentation, SpuriousDetection, Undo,
+    BbrParameters, Config, Control, IdleRto, Lifetimes, Recovery, RtoRestart, Segmentation, SpuriousDetection, Undo,
 };
 use earlybird_units::{Duration, Instant};
 use proptest::prelude::*;
@@ -86,8 +86,13 @@ fn f_rto_sends_nothing_new_beside_what_a_timeout_of_rack_spared() {
     for timestamps in [false, true] {
         let spurious = SpuriousDetection { forward_rto: true, undo: Undo::None };
         let (lifetimes, recovery) = (Lifetimes::UNLIMITED, Recovery::Rack);
-        let config = Config { control, recovery, timestamps, spurious, lifetimes, ..Config::rfc() };
-        let config = patient(Config { finds_black_holes: false, ..config });
+        let config = Config::rfc()
+            .with_control_only(control)
+            .with_recovery_only(recovery)
+            .with_timestamps(timestamps)
+            .with_spurious(spurious)
+            .with_lifetimes(lifetimes);
+        let config = patient(config.with_pmtu_black_hole_detection(false));
         let mut pair = Pair::new([config, config], &one_way(39_000), Faults { delay: 196, fates: fates.clone() }, 1);
         pair.run(STEPS, Pair::is_over);
         assert_complete(&pair);
@@ -98,8 +103,8 @@ fn f_rto_sends_nothing_new_beside_what_a_timeout_of_rack_spared() {
 /// what it reads opens the window again: the peer need not ask, which would take a minute for each byte.
 #[test]
 fn a_window_of_one_byte_that_was_closed_is_told_open_again() {
-    let usual = Config { lifetimes: Lifetimes::UNLIMITED, keeps_idle_timer: false, ..Config::ns2() };
-    let config = Config { mss: 1, window: 1, initial_window: 1, ..usual };
+    let usual = Config::ns2().with_lifetimes(Lifetimes::UNLIMITED).with_idle_rto(IdleRto::Stop);
+    let config = usual.with_mss(1).with_max_window(1).with_initial_window(1);
     let script = |bytes, closing| Script { writes: vec![(0, bytes)], reading: Reading::AtOnce, closing };
     let scripts = [script(57, Closing::First), script(5, Closing::Second)];
     let mut pair = Pair::new([config, config], &scripts, Faults { delay: 1, fates: [Vec::new(), Vec::new()] }, 1);
@@ -117,8 +122,9 @@ fn limited_transmit_stays_within_the_window_that_its_ack_has_shrunk() {
     let faults = Faults { delay: 198, fates: [there, vec![A, L, A, L, L]] };
     let control = Control::Bbr(BbrParameters::DEFAULT);
     let recovery = Recovery::Reno { second_fast_retransmit: true };
-    let config = Config { control, recovery, lifetimes: Lifetimes::UNLIMITED, ..Config::ns2() };
-    let config = patient(Config { finds_black_holes: false, ..config });
+    let config =
+        Config::ns2().with_control_only(control).with_recovery_only(recovery).with_lifetimes(Lifetimes::UNLIMITED);
+    let config = patient(config.with_pmtu_black_hole_detection(false));
     let mut pair = Pair::new([config, config], &one_way(46_000), faults, 1);
     pair.run(STEPS, Pair::is_over);
     assert_complete(&pair);
@@ -129,9 +135,11 @@ fn limited_transmit_stays_within_the_window_that_its_ack_has_shrunk() {
 #[test]
 fn a_peer_that_goes_on_repeating_itself_does_not_put_off_the_timer_for_ever() {
     use crate::cable::Fate::{Arrives as A, IsLost as L};
-    let one_segment = Config { window: 1, limited_transmit: false, lifetimes: Lifetimes::UNLIMITED, ..Config::ns2() };
-    let config = Config { mss: 10, recovery: Recovery::Rfc6675, keeps_idle_timer: false, ..one_segment };
-    let sender = Config { window: 2, restart: Restart::Duplicates, segmentation: Segmentation::Real, ..config };
+    let one_segment =
+        Config::ns2().with_max_window(1).with_limited_transmit(false).with_lifetimes(Lifetimes::UNLIMITED);
+    let config = one_segment.with_mss(10).with_recovery_only(Recovery::Rfc6675).with_idle_rto(IdleRto::Stop);
+    let sender =
+        config.with_max_window(2).with_rto_restart(RtoRestart::Duplicates).with_segmentation(Segmentation::Real);
     let script = |writes| Script { writes, reading: Reading::AtOnce, closing: Closing::First };
     let fates = [vec![A, A, A, L, L, A, A, A, L], vec![L; 11]];
     let scripts = [script(vec![(0, 10)]), script(vec![])];

@@ -112,7 +112,7 @@ impl Side {
     }
 
     fn reads_sack(&self) -> bool {
-        matches!(self.config.recovery, Recovery::Rfc6675 | Recovery::Rack)
+        matches!(self.config.recovery.scheme, Recovery::Rfc6675 | Recovery::Rack)
     }
 
     fn is_over(&self) -> bool {
@@ -210,7 +210,7 @@ impl Side {
         let is_probe = segment.len == 1;
         assert!(end <= self.edge || end <= self.sent || is_probe, "{end} lies beyond the window, {}", self.edge);
         assert!(end <= 1 + self.written, "more is sent than written");
-        assert!(segment.len <= self.config.mss, "the segment is too long");
+        assert!(segment.len <= self.config.segments.mss, "the segment is too long");
         self.sent = self.sent.max(end);
     }
 
@@ -218,7 +218,7 @@ impl Side {
     /// it (RFC 8985 §7.3).
     fn check_flight(&self) {
         let (outstanding, cwnd) = (self.connection.outstanding(), self.connection.cwnd());
-        let probes = self.config.recovery == Recovery::Rack && self.config.rack.probes_tail;
+        let probes = self.config.recovery.scheme == Recovery::Rack && self.config.recovery.rack.probes_tail;
         // A FIN alone may too.
         let is_closing = matches!(self.connection.state(), RfcState::FinWait1 | RfcState::Closing | RfcState::LastAck);
         let beyond = f64::from(u8::from(probes) + u8::from(is_closing));
@@ -231,10 +231,13 @@ impl Side {
         let connection = &self.connection;
         let (cwnd, ssthresh) = (connection.cwnd(), connection.ssthresh());
         assert!((0.0..1e5).contains(&cwnd), "cwnd is {cwnd}");
-        assert!(ssthresh >= f64::from(self.config.window.min(2)), "ssthresh is {ssthresh}");
-        assert!(connection.outstanding() <= u64::from(self.config.window), "outstanding exceeds the largest window");
+        assert!(ssthresh >= f64::from(self.config.window.max.min(2)), "ssthresh is {ssthresh}");
+        assert!(
+            connection.outstanding() <= u64::from(self.config.window.max),
+            "outstanding exceeds the largest window"
+        );
         assert!(connection.received() <= self.arrived.in_order, "something was received that did not arrive");
-        assert!(connection.timer().timeout <= self.config.rto.ceiling, "the timeout is beyond its ceiling");
+        assert!(connection.timer().timeout <= self.config.timers.rto.ceiling, "the timeout is beyond its ceiling");
         let deadline = connection.poll_timeout();
         assert!(deadline.is_none_or(|deadline| deadline >= now), "{deadline:?} has passed at {now:?}");
         let statistics = connection.statistics();
@@ -364,7 +367,7 @@ impl Pair {
     /// beyond it (RFC 3042).
     fn check_network(&self, number: usize) {
         let [side, peer] = [&self.sides[number], &self.sides[1 - number]];
-        if side.config.recovery == Recovery::Sack1 && side.connection.statistics().retransmissions > 0 {
+        if side.config.recovery.scheme == Recovery::Sack1 && side.connection.statistics().retransmissions > 0 {
             // ns-2 takes two segments out of the network for every partial ACK.
             return;
         }
@@ -372,7 +375,7 @@ impl Pair {
         let ends = self.cable.carried_from(number).filter(|segment| segment.len > 0);
         let ends = ends.map(|segment| position(segment.seq, origin) + u64::from(segment.len));
         let on_the_way = ends.filter(|end| !peer.arrived.has(*end)).collect::<BTreeSet<_>>().len();
-        let (beyond, cwnd) = (if side.config.limited_transmit { 2.0 } else { 0.0 }, side.connection.cwnd());
+        let (beyond, cwnd) = (if side.config.recovery.limited_transmit { 2.0 } else { 0.0 }, side.connection.cwnd());
         let is_bounded = on_the_way as f64 <= cwnd.max(1.0) + beyond;
         assert!(is_bounded, "{on_the_way} segments are on their way with a window of {cwnd}");
     }

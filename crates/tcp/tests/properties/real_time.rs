@@ -77,7 +77,7 @@ const BURST: usize = 500;
 impl Call {
     fn new(configs: [Config; 2], units: &Units, reading: Reading, faults: Faults) -> Self {
         let seeds = SeedTree::new(1);
-        let mss = u64::from(configs[0].mss.min(configs[1].mss));
+        let mss = u64::from(configs[0].segments.mss.min(configs[1].segments.mss));
         let (mut time, mut plan) = (Instant::ZERO, VecDeque::new());
         for (unit, (pause, sizes)) in (0..).zip(units) {
             time += Duration::from_millis(*pause);
@@ -334,7 +334,7 @@ impl Call {
 fn with(configs: [Config; 2], modes: [RealTime; 2]) -> [Config; 2] {
     [0, 1].map(|side| {
         let segmentation = Segmentation::Simulated;
-        Config { real_time: modes[side], segmentation, paces: false, ..configs[side] }
+        configs[side].with_real_time(modes[side]).with_segmentation(segmentation).with_pacing(false)
     })
 }
 

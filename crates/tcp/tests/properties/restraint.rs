@@ -146,7 +146,12 @@ fn sack(recovery: Recovery, skip_response: SkipResponse) -> Config {
         never_retransmits: false,
         replaces_after: None,
     };
-    Config { recovery, real_time, rto, initial_window: 40, timestamps: false, ..Config::rfc() }
+    Config::rfc()
+        .with_recovery_only(recovery)
+        .with_real_time(real_time)
+        .with_rto(rto)
+        .with_initial_window(40)
+        .with_timestamps(false)
 }
 
 /// Plays the steps to senders of both kinds, and shows them and whether the last ACK told of a skip after each.

@@ -29,10 +29,10 @@ pub(crate) fn drain(connection: &mut Connection) {
 pub(crate) fn check(connection: &Connection, config: &Config, now: Instant) {
     let (cwnd, ssthresh) = (connection.cwnd(), connection.ssthresh());
     assert!((0.0..1e4).contains(&cwnd), "cwnd is {cwnd}");
-    assert!(ssthresh >= f64::from(config.window.min(2)), "ssthresh is {ssthresh}");
+    assert!(ssthresh >= f64::from(config.window.max.min(2)), "ssthresh is {ssthresh}");
     let outstanding = connection.outstanding();
-    assert!(outstanding <= u64::from(config.window), "{outstanding} outstanding exceed the largest window");
-    assert!(connection.timer().timeout <= config.rto.ceiling, "the timeout is beyond its ceiling");
+    assert!(outstanding <= u64::from(config.window.max), "{outstanding} outstanding exceed the largest window");
+    assert!(connection.timer().timeout <= config.timers.rto.ceiling, "the timeout is beyond its ceiling");
     let deadline = connection.poll_timeout();
     assert!(deadline.is_none_or(|deadline| deadline > now), "{deadline:?} has passed at {now:?}");
 }

@@ -2,9 +2,10 @@
 
 use earlybird_tcp::{
     Acking, AgeReference, AlphaRule, Backlog, BbrParameters, Config, Control, CopaParameters, CubicConfig, CurveTail,
-    Delivery, EcnMode, Lifetimes, LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign, PragueParameters,
-    RackConfig, RealTime, ReceiveBuffer, Recovery, Restart, RtoConfig, Rules, Segmentation, SendLimit, SkipResponse,
-    SlowStartRule, SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
+    Delivery, EcnMode, IdleRto, InitialSsthresh, Lifetimes, LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign,
+    PragueParameters, RackConfig, RealTime, ReceiveBuffer, Recovery, RecoveryRules, RtoConfig, RtoRestart,
+    Segmentation, SendLimit, SkipResponse, SlowStartRule, SpuriousDetection, Trigger, Undo, VegasParameters,
+    WindowReduction,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -102,7 +103,7 @@ fn any_of(configs: fn(Family, Repair) -> BoxedStrategy<Config>) -> impl Strategy
 /// [`configs`] of one control and one recovery.
 pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Config> {
     let numbers = (select(vec![1_u16, 10, 536, 1000, 1460]), 1_u32..=64, 1_u32..=10, 0_usize..=4, 0_u64..=40);
-    let restarts = select(vec![Restart::Progress, Restart::Duplicates, Restart::Repairs]);
+    let restarts = select(vec![RtoRestart::Progress, RtoRestart::Duplicates, RtoRestart::Repairs]);
     (usual_configs_with(family, repair), numbers, restarts, any::<[bool; 13]>())
         .prop_map(|(usual, (mss, window, initial_window, sack_blocks, halves), restart, flags)| {
             let [
@@ -112,37 +113,39 @@ pub(crate) fn configs_with(family: Family, repair: Repair) -> BoxedStrategy<Conf
                 bounded_ssthresh,
                 fine,
                 keeps_idle_timer,
-                holds_new_data,
-                paces,
+                hold_new_data,
+                pacing,
                 is_real,
                 nagle,
-                grows_only_when_used,
-                counts_segments,
-                restarts_after_idle,
+                cwnd_validation,
+                byte_counting,
+                slow_start_after_idle,
             ] = flags;
             let segmentation = if is_real { Segmentation::Real } else { Segmentation::Simulated };
-            Config {
-                mss,
-                segmentation,
-                nagle,
-                window,
-                receive_buffer: receive_buffer(mss, halves),
-                initial_window,
-                sack_blocks,
-                limited_transmit,
-                holds_new_data,
-                paces,
-                grows_only_when_used,
-                counts_segments,
-                restarts_after_idle,
-                precise_halving,
-                timestamps,
-                bounded_ssthresh,
-                restart,
-                keeps_idle_timer,
-                rto: if fine { usual.rto.fine_grained() } else { usual.rto },
-                ..usual
-            }
+            usual
+                .with_mss(mss)
+                .with_segmentation(segmentation)
+                .with_nagle(nagle)
+                .with_max_window(window)
+                .with_receive_buffer(receive_buffer(mss, halves))
+                .with_initial_window(initial_window)
+                .with_sack_blocks(sack_blocks)
+                .with_limited_transmit(limited_transmit)
+                .with_sack1_hold_new_data(hold_new_data)
+                .with_pacing(pacing)
+                .with_cwnd_validation(cwnd_validation)
+                .with_byte_counting(byte_counting)
+                .with_slow_start_after_idle(slow_start_after_idle)
+                .with_precise_halving(precise_halving)
+                .with_timestamps(timestamps)
+                .with_initial_ssthresh(if bounded_ssthresh {
+                    InitialSsthresh::MaxWindow
+                } else {
+                    InitialSsthresh::Unbounded
+                })
+                .with_rto_restart(restart)
+                .with_idle_rto(if keeps_idle_timer { IdleRto::Keep } else { IdleRto::Stop })
+                .with_rto(if fine { usual.timers.rto.fine_grained() } else { usual.timers.rto })
         })
         .boxed()
 }
@@ -165,8 +168,15 @@ pub(crate) fn usual_configs_with(family: Family, repair: Repair) -> BoxedStrateg
         .prop_map(|(profile, (control, recovery, rack), trigger, acking, flags, ecn, undo)| {
             let [timestamps, is_proportional, forward_rto] = flags;
             // A line may lose eight SYNs in a row. The witness knows segments by their ends, which pieces do not share.
-            let profile = Config { lifetimes: Lifetimes::UNLIMITED, finds_black_holes: false, ..profile };
-            let config = Config { control, recovery, rack, trigger, acking, timestamps, ecn, ..profile };
+            let profile = profile.with_lifetimes(Lifetimes::UNLIMITED).with_pmtu_black_hole_detection(false);
+            let config = profile
+                .with_control_only(control)
+                .with_recovery_only(recovery)
+                .with_rack(rack)
+                .with_dupthresh(trigger)
+                .with_acking(acking)
+                .with_timestamps(timestamps)
+                .with_ecn(ecn);
             with_options(config, [is_proportional, forward_rto], undo)
         })
         .boxed()
@@ -189,14 +199,14 @@ fn racks() -> impl Strategy<Value = RackConfig> {
 
 /// Returns a configuration what its recovery can do of reducing in proportion and of taking reductions back.
 fn with_options(config: Config, [is_proportional, forward_rto]: [bool; 2], undo: Undo) -> Config {
-    let knows_flight = matches!(config.recovery, Recovery::Rfc6675 | Recovery::Rack);
-    let keeps_reductions =
-        matches!(config.recovery, Recovery::Sack1 | Recovery::Tahoe | Recovery::Vegas) || config.rules == Rules::Ns2;
+    let knows_flight = matches!(config.recovery.scheme, Recovery::Rfc6675 | Recovery::Rack);
+    let keeps_reductions = matches!(config.recovery.scheme, Recovery::Sack1 | Recovery::Tahoe | Recovery::Vegas)
+        || config.recovery.rules == RecoveryRules::Ns2;
     let spurious =
         if keeps_reductions { SpuriousDetection::default() } else { SpuriousDetection { forward_rto, undo } };
     let is_proportional = is_proportional && knows_flight;
     let window_reduction = if is_proportional { WindowReduction::Proportional } else { WindowReduction::Immediate };
-    Config { window_reduction, spurious, ..config }
+    config.with_window_reduction(window_reduction).with_spurious(spurious)
 }
 
 fn marks() -> impl Strategy<Value = EcnMode> {
@@ -316,9 +326,9 @@ pub(crate) fn modes() -> impl Strategy<Value = RealTime> {
 
 /// Timers and probes that a clean cable never lets run out.
 pub(crate) fn patient(config: Config) -> Config {
-    let rto = RtoConfig { floor: Duration::from_secs(2), initial: Duration::from_secs(3), ..config.rto };
+    let rto = RtoConfig { floor: Duration::from_secs(2), initial: Duration::from_secs(3), ..config.timers.rto };
     // A delayed ACK of several segments may be later than two round trips.
-    Config { rto, rack: RackConfig { probes_tail: false, ..config.rack }, ..config }
+    config.with_rto(rto).with_rack(RackConfig { probes_tail: false, ..config.recovery.rack })
 }
 
 pub(crate) fn is_patient(config: &Config) -> bool {

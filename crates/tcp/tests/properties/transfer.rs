@@ -50,7 +50,7 @@ pub(crate) fn transfers() -> impl Strategy<Value = Transfer> {
 impl Transfer {
     /// Makes scripts for a connection between these two.
     pub(crate) fn scripts(&self, configs: &[Config; 2]) -> [Script; 2] {
-        let mss = configs[0].mss.min(configs[1].mss);
+        let mss = configs[0].segments.mss.min(configs[1].segments.mss);
         let reading = |(size, period)| Reading::Slowly { bytes: scaled(size, mss), period };
         [0, 1].map(|side| Script {
             writes: self.writes[side].iter().map(|(pause, size)| (*pause, scaled(*size, mss))).collect(),

@@ -3,8 +3,8 @@
 use crate::road::{Conditions, Narrow, Reading, Writing};
 use crate::senders;
 use earlybird_tcp::{
-    Acking, Backlog, Config, Control, Delivery, EcnMode, IpVersion, RackConfig, RealTime, ReceiveBuffer, Restart,
-    RtoConfig, SendLimit, SkipResponse, WindowReduction,
+    Acking, Backlog, Config, Control, Delivery, Dsack, EcnMode, IdleRto, InitialSsthresh, IpVersion, RackConfig,
+    RealTime, ReceiveBuffer, RtoConfig, RtoRestart, SendLimit, SkipResponse, WindowReduction,
 };
 use earlybird_units::{Duration, Random, SeedTree};
 
@@ -52,20 +52,17 @@ fn sender(chance: &mut Random) -> Config {
     let base = one_of(chance, &those);
     let mixed = if is(chance, 50) { base } else { with_parts_of(chance, base, &named) };
     let mixed = if is(chance, 60) { with_other_details(chance, mixed) } else { mixed };
-    if is(chance, 20) { Config { real_time: real_time(chance), ..mixed } } else { mixed }
+    if is(chance, 20) { mixed.with_real_time(real_time(chance)) } else { mixed }
 }
 
 fn with_parts_of(chance: &mut Random, base: Config, named: &[Config]) -> Config {
-    let recoveries = distinct(named.iter().map(|config| config.recovery));
+    let recoveries = distinct(named.iter().map(|config| config.recovery.scheme));
     let [detection, marks, trigger, reduction] = [(); 4].map(|()| one_of(chance, named));
-    Config {
-        recovery: one_of(chance, &recoveries),
-        trigger: trigger.trigger,
-        spurious: detection.spurious,
-        window_reduction: reduction.window_reduction,
-        ecn: marks.ecn,
-        ..base
-    }
+    base.with_recovery_only(one_of(chance, &recoveries))
+        .with_dupthresh(trigger.recovery.dupthresh)
+        .with_spurious(detection.recovery.spurious)
+        .with_window_reduction(reduction.recovery.window_reduction)
+        .with_ecn(marks.ecn)
 }
 
 fn with_other_details(chance: &mut Random, config: Config) -> Config {
@@ -78,9 +75,10 @@ fn with_other_details(chance: &mut Random, config: Config) -> Config {
         ReceiveBuffer::Fixed(u64::from(mss) * (2 + chance.below(60))),
         ReceiveBuffer::Tuned { initial: u64::from(mss) * (2 + chance.below(8)), largest: 200 * u64::from(mss) },
     ];
-    let restarts = [config.restart, Restart::Progress, Restart::Duplicates];
-    let reductions = [config.window_reduction, config.window_reduction, WindowReduction::Proportional];
-    let timers = [config.rto, RtoConfig::NS2, RtoConfig::RFC, RtoConfig::LINUX, RtoConfig::NS2.fine_grained()];
+    let restarts = [config.timers.restart, RtoRestart::Progress, RtoRestart::Duplicates];
+    let reductions =
+        [config.recovery.window_reduction, config.recovery.window_reduction, WindowReduction::Proportional];
+    let timers = [config.timers.rto, RtoConfig::NS2, RtoConfig::RFC, RtoConfig::LINUX, RtoConfig::NS2.fine_grained()];
     let racks = [
         RackConfig::RFC,
         RackConfig::LINUX,
@@ -92,37 +90,42 @@ fn with_other_details(chance: &mut Random, config: Config) -> Config {
         },
     ];
     let rto = one_of(chance, &timers);
-    Config {
-        mss,
-        segmentation: one_of(chance, &[config.segmentation, Config::ns2().segmentation, Config::rfc().segmentation]),
-        ip: one_of(chance, &[IpVersion::V4, IpVersion::V4, IpVersion::V6]),
-        nagle: is(chance, 25),
-        finds_black_holes: flips(chance, config.finds_black_holes),
-        unsent_limit: one_of(chance, &[None, None, Some(u64::from(mss) * 3)]),
-        window: one_of(chance, &[1, 3, 8, 30, 200]),
-        receive_buffer: one_of(chance, &buffers),
-        initial_window: one_of(chance, &[1, 2, 4, 10]),
-        bounded_ssthresh: flips(chance, config.bounded_ssthresh),
-        limited_transmit: flips(chance, config.limited_transmit),
-        holds_new_data: flips(chance, config.holds_new_data),
-        precise_halving: flips(chance, config.precise_halving),
-        timestamps: flips(chance, config.timestamps),
-        sack_blocks: one_of(chance, &[0, 1, 2, 3, 4]),
-        duplicate_sack: flips(chance, config.duplicate_sack),
-        ecn: one_of(chance, &[config.ecn, config.ecn, EcnMode::Classic, EcnMode::Accurate]),
-        acking: one_of(chance, &ackings),
-        control: with_other_control(chance, config.control),
-        grows_only_when_used: flips(chance, config.grows_only_when_used),
-        counts_segments: flips(chance, config.counts_segments),
-        restarts_after_idle: flips(chance, config.restarts_after_idle),
-        paces: flips(chance, config.paces),
-        window_reduction: one_of(chance, &reductions),
-        rack: one_of(chance, &racks),
-        rto: if is(chance, 30) { RtoConfig { floor, ..rto } } else { rto },
-        restart: one_of(chance, &restarts),
-        keeps_idle_timer: flips(chance, config.keeps_idle_timer),
-        ..config
-    }
+    config
+        .with_mss(mss)
+        .with_segmentation(one_of(
+            chance,
+            &[config.segments.segmentation, Config::ns2().segments.segmentation, Config::rfc().segments.segmentation],
+        ))
+        .with_ip(one_of(chance, &[IpVersion::V4, IpVersion::V4, IpVersion::V6]))
+        .with_nagle(is(chance, 25))
+        .with_pmtu_black_hole_detection(flips(chance, config.segments.pmtu_black_hole_detection))
+        .with_unsent_limit(one_of(chance, &[None, None, Some(u64::from(mss) * 3)]))
+        .with_max_window(one_of(chance, &[1, 3, 8, 30, 200]))
+        .with_receive_buffer(one_of(chance, &buffers))
+        .with_initial_window(one_of(chance, &[1, 2, 4, 10]))
+        .with_initial_ssthresh(if flips(chance, config.window.initial_ssthresh == InitialSsthresh::MaxWindow) {
+            InitialSsthresh::MaxWindow
+        } else {
+            InitialSsthresh::Unbounded
+        })
+        .with_limited_transmit(flips(chance, config.recovery.limited_transmit))
+        .with_sack1_hold_new_data(flips(chance, config.recovery.sack1_hold_new_data))
+        .with_precise_halving(flips(chance, config.window.precise_halving))
+        .with_timestamps(flips(chance, config.timestamps.enabled))
+        .with_sack_blocks(one_of(chance, &[0, 1, 2, 3, 4]))
+        .with_dsack(if flips(chance, config.acks.dsack != Dsack::Off) { Dsack::Data } else { Dsack::Off })
+        .with_ecn(one_of(chance, &[config.ecn, config.ecn, EcnMode::Classic, EcnMode::Accurate]))
+        .with_acking(one_of(chance, &ackings))
+        .with_control_only(with_other_control(chance, config.control))
+        .with_cwnd_validation(flips(chance, config.growth.cwnd_validation))
+        .with_byte_counting(flips(chance, config.growth.byte_counting))
+        .with_slow_start_after_idle(flips(chance, config.growth.slow_start_after_idle))
+        .with_pacing(flips(chance, config.pacing))
+        .with_window_reduction(one_of(chance, &reductions))
+        .with_rack(one_of(chance, &racks))
+        .with_rto(if is(chance, 30) { RtoConfig { floor, ..rto } } else { rto })
+        .with_rto_restart(one_of(chance, &restarts))
+        .with_idle_rto(if flips(chance, config.timers.idle == IdleRto::Keep) { IdleRto::Keep } else { IdleRto::Stop })
 }
 
 fn with_other_control(chance: &mut Random, control: Control) -> Control {

@@ -69,7 +69,7 @@ impl Ends {
     /// The SYN carries what is written first (RFC 7413).
     fn open_fast(&mut self) {
         let cookie = FastOpen::cookie(&[1, 2, 3, 4]).expect("four bytes");
-        self.connections[0].open_fast(FastOpenOffer::Cookie { cookie, mss: NonZeroU16::new(self.config.mss) });
+        self.connections[0].open_fast(FastOpenOffer::Cookie { cookie, mss: NonZeroU16::new(self.config.segments.mss) });
         self.write();
     }
 
@@ -132,7 +132,7 @@ impl Ends {
     fn write(&mut self) {
         self.writes_left -= 1;
         let (bytes, pause) = match self.conditions.writing {
-            Writing::Bulk { segments } => (segments * u64::from(self.config.mss), Duration::ZERO),
+            Writing::Bulk { segments } => (segments * u64::from(self.config.segments.mss), Duration::ZERO),
             Writing::Bursts { bytes, period, count } => {
                 (bytes, if self.writes_left == count / 2 { period * 10 } else { period })
             }
@@ -151,7 +151,7 @@ impl Ends {
             let written = self.connections[side].write(bytes);
             return note(&mut self.diary, self.now, format_args!("written {written:?}"));
         }
-        let most = u64::from(self.config.mss) * 9 / 10;
+        let most = u64::from(self.config.segments.mss) * 9 / 10;
         for start in (0..bytes).step_by(most as usize) {
             let mut pen = Pen(&mut self.diary);
             let cx = &mut Cx { now: self.now, trace: &mut pen };

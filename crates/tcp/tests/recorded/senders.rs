@@ -1,8 +1,8 @@
 //! Every kind of sender, by name.
 
 use earlybird_tcp::{
-    Acking, AgeReference, BbrParameters, Config, Control, CopaParameters, CubicConfig, EcnMode, NewRenoFlags,
-    PertFlags, PragueParameters, RackConfig, RealTime, Recovery, Restart, RtoConfig, Segmentation, SendLimit,
+    Acking, AgeReference, BbrParameters, Config, Control, CopaParameters, CubicConfig, Dsack, EcnMode, NewRenoFlags,
+    PertFlags, PragueParameters, RackConfig, RealTime, Recovery, RtoConfig, RtoRestart, Segmentation, SendLimit,
     SlowStartRule, SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
@@ -21,33 +21,36 @@ fn millis(count: u64) -> Duration {
 
 /// A window that roads and not itself limit.
 fn ns2() -> Config {
-    Config { window: 200, ..Config::ns2() }
+    Config::ns2().with_max_window(200)
 }
 
 fn rfc() -> Config {
-    Config { window: 200, ..Config::rfc() }
+    Config::rfc().with_max_window(200)
 }
 
 /// Segments as real networks ask for them.
 fn real() -> Config {
-    Config { segmentation: Segmentation::Real, ..rfc() }
+    rfc().with_segmentation(Segmentation::Real)
 }
 
 fn racked(control: Control) -> Config {
-    Config { control, recovery: Recovery::Rack, window_reduction: WindowReduction::Proportional, ..rfc() }
+    rfc()
+        .with_control_only(control)
+        .with_recovery_only(Recovery::Rack)
+        .with_window_reduction(WindowReduction::Proportional)
 }
 
 fn controls() -> Named {
-    let pert = |flags| Config { control: Control::Pert(flags), ..ns2() };
-    let cubic = |parameters| Config { control: Control::Cubic(parameters), ..rfc() };
-    let prague = Config { ecn: EcnMode::Accurate, ..racked(Control::Prague(PragueParameters::DEFAULT)) };
+    let pert = |flags| ns2().with_control_only(Control::Pert(flags));
+    let cubic = |parameters| rfc().with_control_only(Control::Cubic(parameters));
+    let prague = racked(Control::Prague(PragueParameters::DEFAULT)).with_ecn(EcnMode::Accurate);
     let starts = |rule| cubic(CubicConfig { slow_start: rule, ..CubicConfig::RFC9438 });
     vec![
         ("sack-ns2", ns2()),
         ("sack-rfc", rfc()),
         ("linux", Config::linux()),
         ("real", real()),
-        ("real-cubic", Config { control: Control::Cubic(CubicConfig::RFC9438), ..real() }),
+        ("real-cubic", real().with_control_only(Control::Cubic(CubicConfig::RFC9438))),
         ("pert", pert(PertFlags::DEFAULT)),
         ("pert-text", pert(PertFlags::TEXT)),
         ("pert-guarded", pert(PertFlags::GUARDED)),
@@ -55,45 +58,47 @@ fn controls() -> Named {
         ("pert-flat", pert(PertFlags::FLAT)),
         ("pert-homogeneous", pert(PertFlags::HOMOGENEOUS)),
         ("pert-pi", pert(PertFlags::PI)),
-        ("pert-rfc", Config { control: Control::Pert(PertFlags::DEFAULT), ..rfc() }),
+        ("pert-rfc", rfc().with_control_only(Control::Pert(PertFlags::DEFAULT))),
         ("cubic-rfc9438", cubic(CubicConfig::RFC9438)),
         ("cubic-v21", cubic(CubicConfig::V21)),
         ("cubic-v23", cubic(CubicConfig::V23)),
-        ("cubic-ns2", Config { control: Control::Cubic(CubicConfig::V21), ..ns2() }),
+        ("cubic-ns2", ns2().with_control_only(Control::Cubic(CubicConfig::V21))),
         ("cubic-hystart", starts(SlowStartRule::Hystart)),
         ("cubic-hystart-linux", starts(SlowStartRule::HystartLinux)),
         ("cubic-hystart++", starts(SlowStartRule::HystartPlusPlus)),
         ("bbr", racked(Control::Bbr(BbrParameters::DEFAULT))),
-        ("bbr-rfc6675", Config { recovery: Recovery::Rfc6675, ..racked(Control::Bbr(BbrParameters::DEFAULT)) }),
-        ("copa", Config { recovery: Recovery::Rack, control: Control::Copa(CopaParameters::DEFAULT), ..rfc() }),
+        ("bbr-rfc6675", racked(Control::Bbr(BbrParameters::DEFAULT)).with_recovery_only(Recovery::Rfc6675)),
+        ("copa", rfc().with_recovery_only(Recovery::Rack).with_control_only(Control::Copa(CopaParameters::DEFAULT))),
         ("prague", prague),
-        ("prague-classic", Config { ecn: EcnMode::Classic, ..prague }),
-        ("vegas-ns2", Config { control: Control::Vegas(VegasParameters::NS2), recovery: Recovery::Vegas, ..ns2() }),
-        ("vegas-linux", Config { control: Control::Vegas(VegasParameters::LINUX), ..rfc() }),
+        ("prague-classic", prague.with_ecn(EcnMode::Classic)),
+        (
+            "vegas-ns2",
+            ns2().with_control_only(Control::Vegas(VegasParameters::NS2)).with_recovery_only(Recovery::Vegas),
+        ),
+        ("vegas-linux", rfc().with_control_only(Control::Vegas(VegasParameters::LINUX))),
     ]
 }
 
 fn recoveries() -> Named {
     let reno = |second_fast_retransmit| Recovery::Reno { second_fast_retransmit };
     let newreno = |is_impatient, deflates| Recovery::NewReno(NewRenoFlags { is_impatient, deflates });
-    let rack = |rack| Config { rack, ..racked(Control::Reno) };
-    let detects =
-        |forward_rto, undo| Config { spurious: SpuriousDetection { forward_rto, undo }, ..racked(Control::Reno) };
+    let rack = |rack| racked(Control::Reno).with_rack(rack);
+    let detects = |forward_rto, undo| racked(Control::Reno).with_spurious(SpuriousDetection { forward_rto, undo });
     vec![
-        ("tahoe", Config { control: Control::Tahoe, recovery: Recovery::Tahoe, ..ns2() }),
-        ("reno", Config { recovery: reno(false), ..ns2() }),
-        ("reno-again", Config { recovery: reno(true), ..ns2() }),
-        ("reno-rfc", Config { recovery: reno(true), ..rfc() }),
-        ("newreno", Config { recovery: newreno(false, false), ..ns2() }),
-        ("newreno-ns2-deflating", Config { recovery: newreno(false, true), ..ns2() }),
-        ("newreno-impatient", Config { recovery: newreno(true, true), ..rfc() }),
-        ("newreno-deflating", Config { recovery: newreno(false, true), ..rfc() }),
+        ("tahoe", ns2().with_control_only(Control::Tahoe).with_recovery_only(Recovery::Tahoe)),
+        ("reno", ns2().with_recovery_only(reno(false))),
+        ("reno-again", ns2().with_recovery_only(reno(true))),
+        ("reno-rfc", rfc().with_recovery_only(reno(true))),
+        ("newreno", ns2().with_recovery_only(newreno(false, false))),
+        ("newreno-ns2-deflating", ns2().with_recovery_only(newreno(false, true))),
+        ("newreno-impatient", rfc().with_recovery_only(newreno(true, true))),
+        ("newreno-deflating", rfc().with_recovery_only(newreno(false, true))),
         ("rack", racked(Control::Reno)),
         ("rack-cubic", racked(Control::Cubic(CubicConfig::RFC9438))),
-        ("rack-immediate", Config { window_reduction: WindowReduction::Immediate, ..racked(Control::Reno) }),
+        ("rack-immediate", racked(Control::Reno).with_window_reduction(WindowReduction::Immediate)),
         ("rack-without-probes", rack(RackConfig { probes_tail: false, ..RackConfig::RFC })),
         ("rack-unadapting", rack(RackConfig { adapts_window: false, ..RackConfig::RFC })),
-        ("rfc6675-proportional", Config { window_reduction: WindowReduction::Proportional, ..rfc() }),
+        ("rfc6675-proportional", rfc().with_window_reduction(WindowReduction::Proportional)),
         ("forward-rto", detects(true, Undo::None)),
         ("eifel", detects(false, Undo::Eifel)),
         ("undo-by-dsack", detects(false, Undo::DuplicateSack)),
@@ -104,33 +109,33 @@ fn recoveries() -> Named {
 fn details() -> Named {
     let early = |reference| Trigger::EarlyRetransmission(reference);
     vec![
-        ("early", Config { trigger: early(AgeReference::Missing), ..ns2() }),
-        ("early-last", Config { trigger: early(AgeReference::LastInOrder), ..ns2() }),
+        ("early", ns2().with_dupthresh(early(AgeReference::Missing))),
+        ("early-last", ns2().with_dupthresh(early(AgeReference::LastInOrder))),
         (
             "early-pert",
-            Config { trigger: early(AgeReference::Missing), control: Control::Pert(PertFlags::DEFAULT), ..ns2() },
+            ns2().with_dupthresh(early(AgeReference::Missing)).with_control_only(Control::Pert(PertFlags::DEFAULT)),
         ),
-        ("early-rfc", Config { trigger: early(AgeReference::Missing), ..rfc() }),
-        ("few-outstanding", Config { trigger: Trigger::FewOutstanding, ..rfc() }),
-        ("fine-timer", Config { rto: RtoConfig::NS2.fine_grained(), ..ns2() }),
-        ("clocked-timer", Config { rto: RtoConfig { clock_phase: Some(millis(30)), ..RtoConfig::NS2 }, ..ns2() }),
-        ("restart-on-duplicates", Config { restart: Restart::Duplicates, ..ns2() }),
-        ("delayed", Config { acking: Acking::Delayed(millis(100)), ..ns2() }),
-        ("every-second", Config { acking: Acking::SecondSegment(millis(40)), ..rfc() }),
-        ("adaptive", Config { acking: Acking::Adaptive, ..rfc() }),
-        ("classic-marks", Config { ecn: EcnMode::Classic, ..rfc() }),
-        ("accurate-marks", Config { ecn: EcnMode::Accurate, ..racked(Control::Cubic(CubicConfig::RFC9438)) }),
-        ("paced", Config { paces: true, ..rfc() }),
-        ("nagle", Config { nagle: true, ..rfc() }),
-        ("nagle-real", Config { nagle: true, ..real() }),
-        ("small-window", Config { window: 6, ..rfc() }),
-        ("small-window-ns2", Config { window: 6, limited_transmit: false, ..ns2() }),
-        ("one-block", Config { sack_blocks: 1, duplicate_sack: false, ..rfc() }),
+        ("early-rfc", rfc().with_dupthresh(early(AgeReference::Missing))),
+        ("few-outstanding", rfc().with_dupthresh(Trigger::FewOutstanding)),
+        ("fine-timer", ns2().with_rto(RtoConfig::NS2.fine_grained())),
+        ("clocked-timer", ns2().with_rto(RtoConfig { clock_phase: Some(millis(30)), ..RtoConfig::NS2 })),
+        ("restart-on-duplicates", ns2().with_rto_restart(RtoRestart::Duplicates)),
+        ("delayed", ns2().with_acking(Acking::Delayed(millis(100)))),
+        ("every-second", rfc().with_acking(Acking::SecondSegment(millis(40)))),
+        ("adaptive", rfc().with_acking(Acking::Adaptive)),
+        ("classic-marks", rfc().with_ecn(EcnMode::Classic)),
+        ("accurate-marks", racked(Control::Cubic(CubicConfig::RFC9438)).with_ecn(EcnMode::Accurate)),
+        ("paced", rfc().with_pacing(true)),
+        ("nagle", rfc().with_nagle(true)),
+        ("nagle-real", real().with_nagle(true)),
+        ("small-window", rfc().with_max_window(6)),
+        ("small-window-ns2", ns2().with_max_window(6).with_limited_transmit(false)),
+        ("one-block", rfc().with_sack_blocks(1).with_dsack(Dsack::Off)),
     ]
 }
 
 fn real_time() -> Named {
-    let mode = |real_time| Config { real_time, ..rfc() };
+    let mode = |real_time| rfc().with_real_time(real_time);
     vec![
         ("mtcp", mode(RealTime::mtcp(SendLimit::Segments(20)))),
         ("tltcp", mode(RealTime::tltcp(millis(300)))),

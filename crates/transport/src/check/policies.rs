@@ -47,10 +47,10 @@ pub(super) fn refusal_of(error: ConfigError, endpoint: &Endpoint, config: &Confi
 
 /// The transport itself is wrong if it sends at a rate of its own, else the key that makes it.
 fn forgets_waiting(endpoint: &Endpoint, config: &Config, path: &str) -> Refusal {
-    let recovery = name_of(config.recovery);
+    let recovery = name_of(config.recovery.scheme);
     let problem = format!("does not go with recovery `{recovery}`, which forgets a retransmission that has to wait");
     let hint = format!("`{path}.recovery = \"rfc6675\"` can wait.");
-    let (key, value, allowed) = if config.control.factory().needs(config.rules).has_rate {
+    let (key, value, allowed) = if config.control.factory().needs(config.recovery.rules).has_rate {
         ("transport", endpoint.transport.to_string(), format!("what goes with recovery `{recovery}`"))
     } else {
         ("pacing", "true".to_owned(), "false".to_owned())
@@ -152,7 +152,7 @@ fn recovery(error: ConfigError, endpoint: &Endpoint, config: &Config) -> Refusal
         "is not the one that this congestion control works with"
     };
     let allowed = format!("what goes with transport `{}`", endpoint.transport);
-    Refusal::new("recovery", name_of(config.recovery), problem, &allowed, "leave the recovery out.")
+    Refusal::new("recovery", name_of(config.recovery.scheme), problem, &allowed, "leave the recovery out.")
 }
 
 impl Recovery {

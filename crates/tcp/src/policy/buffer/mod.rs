@@ -7,7 +7,7 @@ use self::tuning::Tuning;
 /// Size of the receive buffer: what was not read and what waits behind holes are never more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReceiveBuffer {
-    /// As much is offered as the sender's largest window, [`Config::window`](crate::Config::window) full segments: one
+    /// As much is offered as the sender's largest window, [`WindowConfig::max`](crate::WindowConfig::max) full segments: one
     /// setting for both directions, as simulations have it. Where windows are scaled a 32nd more is held, so that what rounding
     /// tells beyond that has its room.
     #[default]

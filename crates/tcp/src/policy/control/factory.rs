@@ -2,8 +2,8 @@
 
 use super::CongestionControl;
 use super::reno::{Halved, Reno};
-use crate::policy::choice::Recovery;
-use crate::policy::recovery::counting::Rules;
+use crate::policy::recovery::choice::Recovery;
+use crate::policy::recovery::dupack_common::RecoveryRules;
 use alloc::boxed::Box;
 use core::any::Any;
 use core::fmt::Debug;
@@ -18,7 +18,7 @@ pub trait ControlFactory: Any + Debug + Send + Sync {
     /// Makes the control of one connection, with a window of one segment for the handshake.
     fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl>;
     /// Says what it asks of the policies beside it, in a connection that follows these rules.
-    fn needs(&self, _rules: Rules) -> Needs {
+    fn needs(&self, _rules: RecoveryRules) -> Needs {
         Needs::default()
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod factory;
 pub(crate) mod path;
 pub(crate) mod pert;
 pub(crate) mod prague;
+pub(crate) mod registry;
 pub(crate) mod reno;
 pub(crate) mod slow_start;
 pub(crate) mod tahoe;

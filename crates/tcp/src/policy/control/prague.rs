@@ -4,7 +4,7 @@
 use super::factory::{ControlFactory, ControlSetup, MarkAnswer, Needs};
 use super::reno::{Reno, SMALLEST_SSTHRESH};
 use super::{CongestionControl, Flight, Gauges, Marks, Progress, Window};
-use crate::policy::recovery::counting::Rules;
+use crate::policy::recovery::dupack_common::RecoveryRules;
 use crate::trace::Cx;
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant};
@@ -32,7 +32,7 @@ impl ControlFactory for PragueParameters {
         Box::new(Prague::new(setup.reno(), *self))
     }
 
-    fn needs(&self, _rules: Rules) -> Needs {
+    fn needs(&self, _rules: RecoveryRules) -> Needs {
         Needs { has_rate: true, marks: MarkAnswer::ByShare, ..Needs::default() }
     }
 }

@@ -3,8 +3,8 @@
 use super::factory::{ControlFactory, ControlSetup, Needs};
 use super::reno::Reno;
 use super::{CongestionControl, Flight, Progress, Window};
-use crate::policy::choice::Recovery;
-use crate::policy::recovery::counting::Rules;
+use crate::policy::recovery::choice::Recovery;
+use crate::policy::recovery::dupack_common::RecoveryRules;
 use crate::trace::Cx;
 use alloc::boxed::Box;
 
@@ -21,7 +21,7 @@ impl ControlFactory for TahoeRules {
         Box::new(Tahoe { window: setup.reno() })
     }
 
-    fn needs(&self, _rules: Rules) -> Needs {
+    fn needs(&self, _rules: RecoveryRules) -> Needs {
         Needs { recovery: Some(Recovery::Tahoe), insists: true, ..Needs::default() }
     }
 }

@@ -1,6 +1,7 @@
 //! How losses are found and repaired: one file per scheme.
 
-pub(crate) mod counting;
+pub(crate) mod choice;
+pub(crate) mod dupack_common;
 pub(crate) mod newreno;
 pub(crate) mod rack;
 pub(crate) mod reno;

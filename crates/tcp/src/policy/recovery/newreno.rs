@@ -1,7 +1,7 @@
 //! `NewReno`: fast recovery that lasts until everything sent before it is acknowledged (RFC 6582; ns-2.35
 //! `tcp-newreno.cc`). Each partial ACK names the next segment to send again.
 
-use super::counting::Rules;
+use super::dupack_common::RecoveryRules;
 use super::reno::Reno;
 use super::{Arrival, Limits, LossRecovery, Outcome, PartialTimer};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
@@ -38,7 +38,7 @@ pub(crate) struct NewReno {
 const BURST: u32 = 2;
 
 impl NewReno {
-    pub(crate) fn new(rules: Rules, flags: NewRenoFlags, limited_transmit: bool) -> Self {
+    pub(crate) fn new(rules: RecoveryRules, flags: NewRenoFlags, limited_transmit: bool) -> Self {
         Self { reno: Reno::new(rules, limited_transmit, false), flags, has_partial: false, burst: None }
     }
 
@@ -63,9 +63,9 @@ impl NewReno {
         let (rest, surplus) = match self.reno.rules {
             _ if !self.flags.deflates => (0, 0),
             // The inflation is the only account, and recovery's end closes it.
-            Rules::Rfc => (inflation - (acked - 1), 0),
-            Rules::Ns2 if inflation > acked => (inflation - (acked - 1), 0),
-            Rules::Ns2 => (1, acked - inflation),
+            RecoveryRules::Rfc => (inflation - (acked - 1), 0),
+            RecoveryRules::Ns2 if inflation > acked => (inflation - (acked - 1), 0),
+            RecoveryRules::Ns2 => (1, acked - inflation),
         };
         self.reno.inflation = rest;
         surplus as f64
@@ -94,7 +94,7 @@ impl LossRecovery for NewReno {
         } else {
             self.reno.on_ack(arrival, scoreboard)
         };
-        let is_slow = self.reno.rules == Rules::Ns2 && self.reno.duplicates >= DUPLICATE_THRESHOLD;
+        let is_slow = self.reno.rules == RecoveryRules::Ns2 && self.reno.duplicates >= DUPLICATE_THRESHOLD;
         self.burst = is_slow.then_some(BURST);
         outcome
     }

@@ -1,7 +1,7 @@
 //! Fast recovery (RFC 5681 §3.2; ns-2.35 `tcp-reno.cc`): every duplicate ACK inflates the window by the segment that has
 //! left the network, until the window moves forward.
 
-use super::counting::{Rules, is_new_window, limited_transmit, may_leave, next_in_window};
+use super::dupack_common::{RecoveryRules, is_new_window, limited_transmit, may_leave, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
 use crate::scoreboard::Scoreboard;
@@ -9,7 +9,7 @@ use earlybird_units::Instant;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Reno {
-    pub(super) rules: Rules,
+    pub(super) rules: RecoveryRules,
     limited_transmit: bool,
     /// Any run of three duplicates begins a recovery, even within a window that was already reduced.
     second_fast_retransmit: bool,
@@ -28,7 +28,7 @@ pub(crate) struct Reno {
 }
 
 impl Reno {
-    pub(crate) fn new(rules: Rules, limited_transmit: bool, second_fast_retransmit: bool) -> Self {
+    pub(crate) fn new(rules: RecoveryRules, limited_transmit: bool, second_fast_retransmit: bool) -> Self {
         Self {
             rules,
             limited_transmit,
@@ -47,13 +47,13 @@ impl Reno {
     pub(super) fn on_progress(&mut self) -> Outcome {
         let was_recovering = self.recovering;
         // ns-2 forgets to leave if a partial ACK has just taken the inflation away.
-        self.recovering &= self.rules == Rules::Ns2 && self.inflation == 0;
+        self.recovering &= self.rules == RecoveryRules::Ns2 && self.inflation == 0;
         self.inflation = 0;
         self.duplicates = 0;
         self.limited = 0;
         self.is_held = false;
         // RFC 5681 §3.2 step 6 deflates to ssthresh; ns-2 lets the same ACK grow the window.
-        if was_recovering && self.rules == Rules::Rfc { Outcome::RECOVERED } else { Outcome::Progress }
+        if was_recovering && self.rules == RecoveryRules::Rfc { Outcome::RECOVERED } else { Outcome::Progress }
     }
 
     fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
@@ -115,7 +115,7 @@ impl LossRecovery for Reno {
             self.forget_duplicates_on_part(arrival);
             Outcome::Nothing
         };
-        self.is_held = self.rules == Rules::Ns2 && (1..DUPLICATE_THRESHOLD).contains(&self.duplicates);
+        self.is_held = self.rules == RecoveryRules::Ns2 && (1..DUPLICATE_THRESHOLD).contains(&self.duplicates);
         outcome
     }
 

@@ -1,6 +1,6 @@
 //! Conservative loss recovery based on SACK (RFC 6675), with limited transmit (RFC 3042).
 
-use super::counting::next_in_usable_window;
+use super::dupack_common::next_in_usable_window;
 use super::{Arrival, Limits, LossRecovery, Outcome};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
 use crate::scoreboard::Scoreboard;

@@ -3,7 +3,7 @@
 //! `pipe` estimates the packets in the network: one less per ACK, one more per packet sent. Any hole below the highest
 //! `SACKed` packet may be sent at once, each once per recovery.
 
-use super::counting::{is_new_window, limited_transmit, may_leave, next_in_usable_window, next_in_window};
+use super::dupack_common::{is_new_window, limited_transmit, may_leave, next_in_usable_window, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
 use crate::scoreboard::{Acknowledgement, Scoreboard};
@@ -13,7 +13,7 @@ use earlybird_units::{Duration, Instant};
 pub(crate) struct Sack1 {
     limited_transmit: bool,
     /// A known hole holds back new data outside recovery, as in ns-2.
-    holds_new_data: bool,
+    hold_new_data: bool,
     duplicates: u32,
     recovering: bool,
     /// `smax` at the last reduction: no second one for the same window (ns-2's `recover_` with `bugFix_`).
@@ -29,10 +29,10 @@ pub(crate) struct Sack1 {
 }
 
 impl Sack1 {
-    pub(crate) fn new(limited_transmit: bool, holds_new_data: bool) -> Self {
+    pub(crate) fn new(limited_transmit: bool, hold_new_data: bool) -> Self {
         Self {
             limited_transmit,
-            holds_new_data,
+            hold_new_data,
             duplicates: 0,
             recovering: false,
             recover: None,
@@ -127,7 +127,7 @@ impl Sack1 {
         }
         if scoreboard.next_hole(self.repaired_below).is_some() {
             let hole = self.recover.and_then(|_| self.next_hole(scoreboard, limits));
-            hole.or_else(|| if self.holds_new_data { None } else { next_in_usable_window(scoreboard, limits) })
+            hole.or_else(|| if self.hold_new_data { None } else { next_in_usable_window(scoreboard, limits) })
         } else {
             next_in_usable_window(scoreboard, limits)
         }

@@ -1,6 +1,6 @@
 //! Tahoe: a fast retransmit, then slow start from the first missing segment (Jacobson 1988; ns-2.35 `tcp.cc`).
 
-use super::counting::{is_new_window, limited_transmit, may_leave, next_in_window};
+use super::dupack_common::{is_new_window, limited_transmit, may_leave, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
 use crate::policy::trigger::DUPLICATE_THRESHOLD;
 use crate::scoreboard::Scoreboard;

@@ -54,7 +54,7 @@ impl SendBuffer {
             resegmentation: Resegmentation::default(),
             size: SegmentSize::new(config),
             peer_window: PeerWindow::default(),
-            largest_window: u64::from(config.window),
+            largest_window: u64::from(config.window.max),
         }
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct UnsentQueue {
 
 impl UnsentQueue {
     pub(super) fn new(config: &Config) -> Self {
-        let has_nagle = config.nagle && !config.real_time.framing;
+        let has_nagle = config.segments.nagle && !config.real_time.framing;
         Self {
             unsent: 0,
             fin_queued: false,

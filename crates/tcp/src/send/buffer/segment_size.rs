@@ -30,15 +30,18 @@ const SUSPICIOUS_BACK_OFF: u64 = 1 << 3;
 impl SegmentSize {
     pub(super) fn new(config: &Config) -> Self {
         let mut size = Self {
-            mss: u64::from(config.mss),
-            is_real: config.segmentation == Segmentation::Real,
+            mss: u64::from(config.segments.mss),
+            is_real: config.segments.segmentation == Segmentation::Real,
             with_options: u64::MAX,
             agreed: None,
-            options: if config.timestamps { TIMESTAMPS } else { 0 },
-            black_hole_floor: config.finds_black_holes.then(|| u64::from(config.ip.default_mss())),
+            options: if config.timestamps.enabled { TIMESTAMPS } else { 0 },
+            black_hole_floor: config
+                .segments
+                .pmtu_black_hole_detection
+                .then(|| u64::from(config.segments.ip.default_mss())),
         };
         if size.is_real {
-            size.set(u64::from(config.mss));
+            size.set(u64::from(config.segments.mss));
         }
         size
     }

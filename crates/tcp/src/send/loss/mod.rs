@@ -10,10 +10,11 @@ pub(crate) use self::persist::Persist;
 pub(crate) use self::timer::RetransmissionTimer;
 
 use crate::config::Config;
-use crate::policy::choice::{Recovery, Restart};
 use crate::policy::control::Missing;
+use crate::policy::recovery::choice::Recovery;
 use crate::policy::recovery::scheme::Scheme;
 use crate::policy::recovery::{Arrival, Limits, Outcome, Timing};
+use crate::policy::rto::RtoRestart;
 use crate::policy::spurious::{ForwardRto, Reduced, Spurious};
 use crate::policy::trigger::LossTrigger;
 use crate::policy::window_probe::WindowProbe;
@@ -33,7 +34,7 @@ pub(crate) struct Loss {
     persist: Persist,
     activity: Activity,
     /// Which ACKs without progress restart the timer.
-    restart: Restart,
+    restart: RtoRestart,
     /// Whether the timer runs while nothing is outstanding, as in ns-2.
     keeps_idle_timer: bool,
     /// Whether a window probe carries no byte of the stream.
@@ -60,15 +61,15 @@ impl Activity {
 impl Loss {
     pub(super) fn new(config: &Config, seeds: SeedTree) -> Self {
         Self {
-            recovery: config.build_recovery(config.recovery),
-            trigger: config.trigger.build(),
-            spurious: Spurious::new(config.spurious).map(Box::new),
-            timer: RetransmissionTimer::new(config.rto.estimator(seeds), config.rto),
+            recovery: config.build_recovery(config.recovery.scheme),
+            trigger: config.recovery.dupthresh.build(),
+            spurious: Spurious::new(config.recovery.spurious).map(Box::new),
+            timer: RetransmissionTimer::new(config.timers.rto.estimator(seeds), config.timers.rto),
             persist: Persist::default(),
             activity: Activity::NONE,
-            restart: config.restart,
-            keeps_idle_timer: config.keeps_idle_timer,
-            probes_empty: config.window_probe == WindowProbe::Empty,
+            restart: config.timers.restart,
+            keeps_idle_timer: config.timers.idle == crate::config::groups::IdleRto::Keep,
+            probes_empty: config.timers.window_probe == WindowProbe::Empty,
         }
     }
 
@@ -181,7 +182,7 @@ impl Loss {
             spurious.on_sent_again(now, Span { start, end: sent.end });
         }
         // Linux restarts the timer with the retransmission of the first missing segment (`tcp_rearm_rto`).
-        if self.restart == Restart::Repairs && self.is_timed() && number == scoreboard.una() {
+        if self.restart == RtoRestart::Repairs && self.is_timed() && number == scoreboard.una() {
             self.restart_timer(now, scoreboard);
         }
     }
@@ -279,13 +280,15 @@ impl Loss {
     /// Returns whether an ACK without progress restarts the timer.
     fn restarts_on(&self, ack: &Acknowledgement, scoreboard: &Scoreboard) -> bool {
         match self.restart {
-            Restart::Progress => false,
+            RtoRestart::Progress => false,
             // Data that repeats an acknowledgement, such as a heartbeat, does not show that a segment of ours arrived, though
             // the study of fine-grained RTOs counts it so. At most one restart per outstanding segment, so that a peer that
             // repeats an ACK for ever cannot put the timer off for ever.
-            Restart::Duplicates => !self.recovery.is_recovering() && self.activity.restarts < scoreboard.outstanding(),
-            Restart::Arrivals => ack.delivered > 0,
-            Restart::Repairs => self.is_timed() && self.is_of_before_repair(scoreboard),
+            RtoRestart::Duplicates => {
+                !self.recovery.is_recovering() && self.activity.restarts < scoreboard.outstanding()
+            }
+            RtoRestart::Arrivals => ack.delivered > 0,
+            RtoRestart::Repairs => self.is_timed() && self.is_of_before_repair(scoreboard),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The retransmission timer: when it runs, for how long, and which round trips it measures (RFC 6298 §5; ns-2.35 `tcp.cc`).
 
-use crate::policy::choice::{RtoConfig, RtoRule};
 use crate::policy::rto::{Estimator, RtoEstimator};
+use crate::policy::rto::{RtoConfig, RtoRule};
 use earlybird_units::{Duration, Instant};
 
 /// The timer of one sender.

@@ -46,7 +46,7 @@ pub(crate) struct Rate {
     /// Whether an ACK grows the window by the segments that it acknowledges (RFC 3465), not by one.
     byte_counting: bool,
     /// Whether the window decays while nothing is sent.
-    restarts_after_idle: bool,
+    slow_start_after_idle: bool,
     /// The initial window, in segments.
     initial_window: f64,
 }
@@ -79,14 +79,14 @@ impl Rate {
         let sampler = control.path_model().map(|_| Box::new(RateSampler::new()));
         Self {
             sampler,
-            reduction: CwndReduction::new(config.window_reduction),
+            reduction: CwndReduction::new(config.recovery.window_reduction),
             ecn: EcnSender::default(),
-            validation: config.grows_only_when_used.then(CwndValidation::default),
-            pacer: (config.paces || control.is_paced()).then(Pacer::default),
+            validation: config.growth.cwnd_validation.then(CwndValidation::default),
+            pacer: (config.pacing || control.is_paced()).then(Pacer::default),
             control,
-            byte_counting: config.counts_segments,
-            restarts_after_idle: config.restarts_after_idle,
-            initial_window: f64::from(config.initial_window),
+            byte_counting: config.growth.byte_counting,
+            slow_start_after_idle: config.growth.slow_start_after_idle,
+            initial_window: f64::from(config.window.initial),
         }
     }
 
@@ -138,8 +138,8 @@ impl Rate {
 
     /// Returns whether the window decays while nothing is sent.
     #[inline]
-    pub(super) fn restarts_after_idle(&self) -> bool {
-        self.restarts_after_idle
+    pub(super) fn slow_start_after_idle(&self) -> bool {
+        self.slow_start_after_idle
     }
 
     // The handshake.

@@ -19,7 +19,7 @@ impl Sender {
         if self.loss.persist().is_running() {
             return self.next_probe(now);
         }
-        if self.rate.restarts_after_idle() && self.buffer.scoreboard().outstanding() == 0 {
+        if self.rate.slow_start_after_idle() && self.buffer.scoreboard().outstanding() == 0 {
             self.restart_after_idle(now);
         }
         if !is_plain && self.is_paced_back(now) {

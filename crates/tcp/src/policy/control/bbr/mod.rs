@@ -23,7 +23,7 @@ mod window;
 use super::factory::{ControlFactory, ControlSetup, MarkAnswer, Needs};
 use super::path::{LostSegment, PathModel, RateSample};
 use super::{CongestionControl, Flight, Gauges, Progress, Window, tell_opening};
-use crate::policy::recovery::counting::Rules;
+use crate::policy::recovery::dupack_common::RecoveryRules;
 use crate::trace::Cx;
 use aggregation::Aggregation;
 use alloc::boxed::Box;
@@ -77,7 +77,7 @@ impl ControlFactory for BbrParameters {
         Box::new(Bbr::new(*self, setup.seeds.child("bbr").random()))
     }
 
-    fn needs(&self, _rules: Rules) -> Needs {
+    fn needs(&self, _rules: RecoveryRules) -> Needs {
         Needs { has_rate: true, shapes_recovery: true, marks: MarkAnswer::None, ..Needs::default() }
     }
 }

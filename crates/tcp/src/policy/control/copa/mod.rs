@@ -14,7 +14,7 @@ mod velocity;
 use super::factory::{ControlFactory, ControlSetup, MarkAnswer, Needs};
 use super::path::{LostSegment, PathModel, RateSample};
 use super::{CongestionControl, Flight, Gauges, Progress, Window, tell_opening};
-use crate::policy::recovery::counting::Rules;
+use crate::policy::recovery::dupack_common::RecoveryRules;
 use crate::trace::Cx;
 use alloc::boxed::Box;
 use delays::Delays;
@@ -48,7 +48,7 @@ impl ControlFactory for CopaParameters {
         Box::new(Copa::new(*self))
     }
 
-    fn needs(&self, _rules: Rules) -> Needs {
+    fn needs(&self, _rules: RecoveryRules) -> Needs {
         Needs { has_rate: true, shapes_recovery: true, marks: MarkAnswer::None, ..Needs::default() }
     }
 }

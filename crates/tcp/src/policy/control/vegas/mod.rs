@@ -7,8 +7,8 @@ mod round;
 use super::factory::{ControlFactory, ControlSetup, Needs};
 use super::reno::{Reno, SMALLEST_SSTHRESH};
 use super::{CongestionControl, Flight, Progress, Window};
-use crate::policy::choice::Recovery;
-use crate::policy::recovery::counting::Rules;
+use crate::policy::recovery::choice::Recovery;
+use crate::policy::recovery::dupack_common::RecoveryRules;
 use crate::trace::{Cx, TraceEvent};
 use agent::{Agent, SMALLEST_WINDOW};
 use alloc::boxed::Box;
@@ -47,8 +47,8 @@ impl ControlFactory for VegasParameters {
         }
     }
 
-    fn needs(&self, rules: Rules) -> Needs {
-        Needs { recovery: (rules == Rules::Ns2).then_some(Recovery::Vegas), ..Needs::default() }
+    fn needs(&self, rules: RecoveryRules) -> Needs {
+        Needs { recovery: (rules == RecoveryRules::Ns2).then_some(Recovery::Vegas), ..Needs::default() }
     }
 }
 

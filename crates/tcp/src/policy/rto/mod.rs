@@ -1,5 +1,9 @@
 //! How long silence must last to mean loss: the round-trip estimators behind the retransmission timer.
 
+mod config;
+
+pub use config::{RtoConfig, RtoRestart, RtoRule};
+
 use core::fmt::Debug;
 use earlybird_units::{Duration, Instant};
 

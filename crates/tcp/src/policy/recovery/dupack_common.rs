@@ -5,7 +5,7 @@ use crate::scoreboard::Scoreboard;
 
 /// Whose rules a sender without SACK follows where they differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rules {
+pub enum RecoveryRules {
     /// ns-2.35: the windows are halved, not the flight; nothing but limited transmit is sent on the first two duplicates.
     Ns2,
     /// RFC 5681 and RFC 6582.
