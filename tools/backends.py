@@ -58,7 +58,7 @@ OURS = {
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is compared, and what of a difference matters: so much, and such a share of what is simulated."""
+    """A metric that is compared, with the difference that matters: absolute, and as a share of the simulated value."""
 
     title: str
     of: Callable[[Result], float]
@@ -123,7 +123,7 @@ QUANTITIES = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the runs of a cell gave: an estimate per quantity, and how late the links were at worst."""
+    """The outcome of a cell's runs: an estimate per quantity, and the largest delay of the links."""
 
     estimates: tuple[Estimate, ...]
     added_delay_us: float

@@ -31,7 +31,7 @@ SCENARIO = REPOSITORY / "scenarios" / "pert-beside-cubic.toml"
 PAGE = REPOSITORY / "docs" / "beside-cubic.md"
 PICTURE = REPOSITORY / "docs" / "images" / "beside-cubic.png"
 THINGS = {"file": "a file", "speech": "300 kb/s", "film": "4 Mb/s"}
-"""What is sent beside the transfer, and how a reader is told."""
+"""By application beside the transfer, its title."""
 QUEUES = ("0.5 BDP", "1 BDP", "2 BDP", "CoDel")
 SENDERS = ("pert", "cubic")
 BACKENDS = {"kernel": "Linux", "sim": "simulated"}
@@ -61,7 +61,7 @@ def _of_link(result: Result, column: str) -> float:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is measured of a run."""
+    """A metric of a run."""
 
     title: str
     of: Callable[[Result], float]

@@ -32,7 +32,7 @@ def main() -> int:
 
 
 def row(note: dict[str, str]) -> str:
-    """Give a note's line of the table."""
+    """Return a note's line of the table."""
     return "| " + " | ".join(note[column].replace("|", "\\|") for column in COLUMNS) + " |\n"
 
 

@@ -139,7 +139,7 @@ def values_of(state: dict[str, str]) -> list[str]:
 
 
 def event_of(words: list[str], top: int) -> str | None:
-    """Name what a line of a queue's trace tells, if it is one of the events that are compared."""
+    """Return the event of a line of a queue's trace, if it is one of those that are compared."""
     match words[0], words[2], words[3]:
         case "+", "0", "1":
             return "rtx" if int(words[10]) <= top else "snd"
@@ -162,7 +162,7 @@ def first_difference(ours: list[Row], theirs: list[Row]) -> int | None:
 
 
 def tie_of(transport: str, setting: Setting, mine: list[Row], folder: Path) -> float | None:
-    """Give a start with which ns-2 does as the simulator does."""
+    """Return a start with which ns-2 and the simulator agree."""
     for start in STARTS:
         if first_difference(mine, theirs(transport, setting, folder, start=start)) is None:
             return start
@@ -170,7 +170,7 @@ def tie_of(transport: str, setting: Setting, mine: list[Row], folder: Path) -> f
 
 
 def verdict(transport: str, number: int, folder: Path) -> str:
-    """Say how the two traces of a setting compare."""
+    """Return the verdict on the two traces of a setting."""
     setting = settings()[number]
     mine, other = ours(transport, setting, folder / "trace.csv"), theirs(transport, setting, folder)
     at = first_difference(mine, other)

@@ -74,7 +74,7 @@ def draw(path: Path) -> None:
 
 
 def picture(path: Path) -> str:
-    """Name the picture of a notebook, below docs/."""
+    """Return the path of a notebook's picture below docs/."""
     return f"images/gallery-{path.stem}.png"
 
 

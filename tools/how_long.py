@@ -63,7 +63,7 @@ HALVES_UP_TO: Final = 10
 
 @dataclass(frozen=True)
 class Wait:
-    """What nine of ten sessions of a cell do with, in seconds."""
+    """The delay that nine of ten sessions of a cell need, in seconds."""
 
     case: SessionCase
     need: float
@@ -99,17 +99,17 @@ class Wait:
 AXES: Final = ("sender", "loss", "rtt", "ratio", "burst", "bitrate", "late", "key-frame")
 """Of the study."""
 KEYS: Final = tuple(axis.replace("-", "_") for axis in AXES)
-"""What of a session's case is varied."""
+"""Fields of a session's case that are varied."""
 
 ROUNDED: Final = operator.attrgetter("text")
 
 Waits = dict[tuple[object, ...], Wait]
 Columns = Mapping[str, Mapping[str, object]]
-"""What is changed for each."""
+"""By column, the fields that differ."""
 
 
 def key(case: SessionCase) -> tuple[object, ...]:
-    """Name a cell."""
+    """Return the key of a cell."""
     return tuple(getattr(case, name) for name in KEYS)
 
 

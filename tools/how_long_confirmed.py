@@ -61,12 +61,12 @@ class Trial:
 
     case: SessionCase
     delay: float
-    """What the table says, in seconds."""
+    """The delay of the table in seconds."""
     backend: str
 
     @property
     def _given(self) -> float | None:
-        """What a sender that gives up what is late is told."""
+        """The deadline of a sender that abandons late units."""
         return self.delay if candidate(self.case.sender).has_deadline else None
 
     def plan(self, runs: int) -> list[PlannedRun]:
@@ -76,7 +76,7 @@ class Trial:
         return [PlannedRun(scenario, FIRST_SEED + number, {}) for number in range(runs)]
 
     def needs(self, planned: Sequence[PlannedRun], store: Store) -> list[float]:
-        """Say what delay each session that was made would have done with."""
+        """Return the delay that each session that was made needed."""
         tables = [store.load(run.key).table("deliveries") for run in planned if store.has(run.key)]
         return [self._need(frames["written_s"].to_numpy(), frames["delivered_s"].to_numpy()) for frames in tables]
 

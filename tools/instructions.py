@@ -38,7 +38,7 @@ compiler = "{compiler}"
 """
 
 Counts = dict[str, dict[str, float]]
-"""What is counted per packet: by title, a number per case."""
+"""Counts per packet: by title, a number per case."""
 
 INSTRUCTIONS, NEARBY, BEHIND = "instructions", "misses-beyond-32-KiB", "misses-beyond-2-MiB"
 
@@ -97,7 +97,7 @@ def crowded(crowd: Crowd) -> Case:
 
 
 def per_packet(case: Case) -> dict[str, float]:
-    """Give what a run takes, its preparation included, by the packets that left the bottleneck."""
+    """Return the cost of a run, its preparation included, per packet that left the bottleneck."""
     scenario = REPOSITORY / "scenarios" / case.scenario
     with tempfile.TemporaryDirectory() as folder:
         cachegrind = ["valgrind", "--tool=cachegrind", *CACHES, f"--cachegrind-out-file={Path(folder) / 'lines'}"]

@@ -59,7 +59,7 @@ OWN_ADDRESSES = "192.168.0.1,fd3d:0a0b:17d6::1"
 """Where connections come from that no script has bound."""
 
 TRIES = 3
-"""How often a script is run on the kernel's clock before it counts as failed: other work of the machine disturbs it."""
+"""Attempts with a script on the kernel's clock before it counts as failed: other work of the machine disturbs it."""
 
 TIMEOUT = 90.0
 """Seconds after which a script has failed: on the kernel's clock the longest takes about 30."""
@@ -67,7 +67,7 @@ TIMEOUT = 90.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one script."""
+    """The outcome of one script."""
 
     script: str
     version: Version
@@ -77,7 +77,7 @@ class Outcome:
 
 
 def missing(checkout: str | None) -> str | None:
-    """Say in one line what is missing to run scripts, if anything is."""
+    """Return a line with what is missing to run scripts, if anything is."""
     if not checkout or not program(Path(checkout)).exists():
         return "packetdrill: set PACKETDRILL to a built checkout of https://github.com/google/packetdrill"
     if os.geteuid() != 0:
@@ -193,7 +193,7 @@ def expected_to_fail() -> dict[str, str]:
 
 
 def surprises(outcomes: list[Outcome], failing: dict[str, str]) -> list[str]:
-    """Say which scripts failed that should have passed, and which passed that should have failed."""
+    """Return the scripts that failed unexpectedly, and those that passed unexpectedly."""
     lines = []
     for outcome in outcomes:
         reason = failing.get(f"{outcome.version}/{outcome.script}", failing.get(outcome.script))

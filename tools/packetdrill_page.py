@@ -56,7 +56,7 @@ def main() -> int:
 
 
 def outcomes(name: str) -> list[Outcome]:
-    """Give what a run left."""
+    """Return the output of a run."""
     path = RESULTS / f"{name}.json"
     loaded: list[Outcome] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     return loaded

@@ -75,7 +75,7 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is compared, of which application: from the real server, and from the row of a simulated flow."""
+    """A metric of an application: from the real server, and from the row of a simulated flow."""
 
     title: str
     application: str

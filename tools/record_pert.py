@@ -90,7 +90,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def line(row: dict[str, Any], first: dict[str, Any]) -> tuple[object, ...]:
-    """Give a row of the file: times in ns, sequence numbers from the first on."""
+    """Return a row of the file: times in ns, sequence numbers from the first on."""
     now = round(1e9 * (row["time_s"] - first["time_s"])) + 1
     if "ack" not in row:
         return (row["event"], now, 0, 0, 0, 0, 0)

@@ -10,13 +10,13 @@ LINK = re.compile(r"\[([^\]]*)\]\((\.\./[^)#\s]*)[^)]*\)")
 
 
 class File(Protocol):
-    """What mkdocs says of a page's file."""
+    """A page's file in mkdocs."""
 
     src_path: str
 
 
 class Page(Protocol):
-    """What mkdocs says of a page."""
+    """A page in mkdocs."""
 
     file: File
 

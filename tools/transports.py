@@ -15,7 +15,7 @@ have ends: `-er` adds early retransmission, `-rack` selects RACK-TLP, and `-fg` 
 """
 
 NOTES: dict[str, str] = tomllib.loads((REPOSITORY / "tools" / "transport_notes.toml").read_text(encoding="utf-8"))
-"""What a table of parameters does not say."""
+"""Notes beside the tables of parameters."""
 
 
 def main() -> int:
@@ -31,7 +31,7 @@ def overview(every: list[TransportInfo]) -> str:
 
 
 def section(one: TransportInfo) -> str:
-    """Give a transport's parameters, and what else there is to say."""
+    """Return the section of a transport: its parameters and notes."""
     if not one.parameters:
         return f"## {one.name}\n\n{one.title}. No parameters of its own.\n"
     notes = [NOTES[one.name]] if one.name in NOTES else []
@@ -40,7 +40,7 @@ def section(one: TransportInfo) -> str:
 
 
 def line(parameter: Parameter) -> str:
-    """Give a parameter's line."""
+    """Return a parameter's line."""
     return row(f"`{parameter.key}`", parameter.allowed, parameter.meaning)
 
 

@@ -75,7 +75,7 @@ def simplified(node: object) -> object:
 
 
 def is_schema(node: dict[str, Any]) -> bool:
-    """Tell a schema from a table of schemas that has a property named `default`."""
+    """Return whether this is a schema, not a table of schemas that has a property named `default`."""
     return bool({"type", "$ref", "anyOf", "oneOf", "description"} & node.keys())
 
 

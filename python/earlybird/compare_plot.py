@@ -101,7 +101,7 @@ def _frames(comparison: Comparison, transport: str, style: Look) -> Iterator[Mar
 
 
 def _needs(comparison: Comparison, transport: str) -> str:
-    """Say what the legend says of a transport."""
+    """Return the legend of a transport."""
     values = comparison.transports[transport]
     whole, most = (
         f"after {seconds(value)} s" if math.isfinite(value) else "later than this"

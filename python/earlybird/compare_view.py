@@ -75,7 +75,7 @@ def render(comparison: Comparison) -> RenderableType:
 
 
 def chance(comparison: Comparison) -> str:
-    """Say which differences are more than chance."""
+    """Return a sentence about the differences that are more than chance."""
     first, runs = next(iter(comparison.transports)), len(comparison.seeds)
     if runs < 2:
         return "One run each: small differences may be chance; --seeds 4 tells."
@@ -88,7 +88,7 @@ def has_same_needs(comparison: Comparison) -> bool:
 
 
 def heading(comparison: Comparison) -> Text:
-    """Say what was sent, where, and at which load."""
+    """Return a sentence about the film, the network and the load."""
     source, sent = comparison.source, comparison.sent
     film = (
         f"{source.path.name}: {source.codec}, {source.frames} frames, {source.length:.1f} s, {rate(source.mean_rate)}"
@@ -99,7 +99,7 @@ def heading(comparison: Comparison) -> Text:
 
 
 def extent(comparison: Comparison) -> str:
-    """Say how much of the film is sent, if that is not all of it, once."""
+    """Return the part of the film that is sent, if that is not all of it, once."""
     length = seconds_of(comparison.scenario["duration"])
     if comparison.left_out > 0:
         return (
@@ -111,7 +111,7 @@ def extent(comparison: Comparison) -> str:
 
 
 def circumstances(comparison: Comparison) -> str:
-    """Say through which network the film went, how often and how long."""
+    """Return the network, the number of runs and their duration."""
     runs = len(comparison.seeds)
     flows = next(iter(comparison.transports.values()))["flows"] // runs
     title = comparison.scenario.get("title") or "network without a title"

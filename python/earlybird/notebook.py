@@ -1,4 +1,4 @@
-"""How results show themselves in notebooks: short tables in HTML, and pictures."""
+"""Representations of results in notebooks: short tables in HTML, and pictures."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ T = TypeVar("T")
 Table = Mapping[str, Any]
 
 KINDS: Mapping[Any, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
-"""What the single values of a file may be, in words."""
+"""Kinds of single values of a file, in words."""
 
 
 def read_toml(path: Path) -> Table:
@@ -143,7 +143,7 @@ def _each_fits(values: tuple[object, ...], inner: tuple[object, ...]) -> bool:
 
 
 def _words(annotation: object) -> str:
-    """Say what a value has to be."""
+    """Return the kinds that an annotation allows, in words."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Mapping:
         return "a table" + ("" if inner[1] in (object, Any) else f" with {_words(inner[1])} at each key")

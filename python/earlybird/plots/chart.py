@@ -149,9 +149,9 @@ class Chart:
     x: Axis
     y: Axis = field(default_factory=Axis)
     title: str = ""
-    """What stands above all; pages have it beside the chart."""
+    """The heading of the picture; pages have it beside the chart."""
     caption: str = ""
-    """What stands below all."""
+    """The text below the heading."""
     share_y: bool = True
     """Whether all panels have the same y axis."""
     is_stack: bool = False
@@ -193,7 +193,7 @@ def titled(axis: Axis, arrows: tuple[str, str]) -> list[str]:
 
 
 def log_axis(axis: Axis, values: Iterable[float | None]) -> Axis:
-    """Give a logarithmic axis the ends that its values ask for, and ticks with numbers in full."""
+    """Return a logarithmic axis that covers the values, with plain numbers at its ticks."""
     shown = [value for value in values if value is not None and math.isfinite(value) and value > 0]
     low = axis.low if axis.low else min(shown, default=1.0) / MARGIN
     high = axis.high if axis.high else max(shown, default=10.0) * MARGIN

@@ -29,7 +29,7 @@ KEY: Final = Curve(PAPER_LABEL, STAR, (), (), "dots", size=9)
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What stands at the axes of a plot of lines or dots."""
+    """Titles and ticks of the axes of a plot of lines or dots."""
 
     x: str
     y: str
@@ -111,7 +111,7 @@ def _panels(points: pl.DataFrame, styles: Mapping[str, Look]) -> Iterator[Panel]
 
 
 def _small_multiples(points: pl.DataFrame, styles: Mapping[str, Look]) -> Iterator[Panel]:
-    """Give each line a panel: with the range of all behind it, or with what were panels before as its lines."""
+    """Make a panel of each line: with the range of all behind it, or with the former panels as its lines."""
     panels = points["panel"].unique(maintain_order=True).to_list()
     if len(panels) > 1:
         named = points.select("panel", "line", "name")

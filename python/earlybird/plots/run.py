@@ -39,7 +39,7 @@ MISSING: Final = {
     "series": "Not measured: windows, round-trip times and the queue. Run it with --set measure.series=10ms.",
     "deliveries": "Not measured: when each packet arrived. Run it with --set measure.deliveries=true.",
 }
-"""What a picture lacks without one of the tables that are drawn, and how to have it."""
+"""By table: what a picture lacks without it, and how to measure it."""
 
 
 def check_ending(path: str | Path, endings: Sequence[str] = ENDINGS) -> None:
@@ -85,18 +85,18 @@ def stack(drawn: Sequence[Panel], title: str, time: str) -> Chart:
 
 
 def missing(result: Result) -> tuple[str, ...]:
-    """Say what the run did not measure of what is drawn, and how it would."""
+    """Return a sentence for each table that the run did not measure."""
     wanted = ["series", *(["deliveries"] if result.flows["units_written"].sum() else [])]
     return tuple(MISSING[table] for table in wanted if table not in result.tables)
 
 
 def clock(result: Result) -> str:
-    """Name the time over which is drawn: that of the simulation, or of the machine."""
+    """Return the title of the time axis: simulated time, or that of the machine."""
     return "time (s)" if "backend" in result.summary else "simulated time (s)"
 
 
 def heading(result: Result) -> str:
-    """Say what was run and where, and how many of its flows are shown."""
+    """Return the title: the scenario, its seed and backend, and the number of flows that are shown."""
     every, shown = _flows(result), _shown(result)
     part = f", {len(shown)} of {len(every)} flows" if len(shown) < len(every) else ""
     title = result.scenario.get("title", "Scenario without a title")
@@ -112,7 +112,7 @@ def panels(result: Result) -> list[Panel]:
 
 
 def _looks(result: Result) -> dict[str, Look]:
-    """Tell flows apart by their transports where these differ, else by their order."""
+    """Choose looks by the flows' transports where these differ, else by their order."""
     names = _shown(result)
     flows = result.flows.filter(pl.col("flow").is_in(names))
     transports = dict(flows.select("flow", "transport").iter_rows())
@@ -147,7 +147,7 @@ def line(name: str, look: Look, times: Values, values: Values) -> Curve:
 
 
 def _flows(result: Result) -> list[str]:
-    """Name the flows that last, the first of each group in front."""
+    """Return the flows that last, the first of each group in front."""
     lasting = [group for group, sessions in result.web_sessions.items() if not sessions]
     names: list[str] = (
         result.flows.filter(pl.col("group").is_in(lasting)).sort("index", maintain_order=True)["flow"].to_list()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 VERDICTS: Final = {"yes": ("holds", HOLDS), "no": ("does not hold", FAILS), "undecided": ("undecided", OPEN)}
-"""What came of a cell: what that is called, and how it is drawn."""
+"""Outcomes of a cell: their names and their looks."""
 BOUND: Final = "bound of the statement"
 LINE: Final = Look(INK, DARK[INK], SOLID, ".")
 ROW: Final = 0.29
@@ -32,7 +32,7 @@ GOLDEN: Final = 0.618034
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What stands along x."""
+    """The x axis of a sensitivity panel."""
 
     title: str
     least: float | None

@@ -1,4 +1,4 @@
-"""What a relay or an emulated network was at, second by second: the picture of a file of `--statistics`."""
+"""State of a relay or an emulated network, second by second: the picture of a file of `--statistics`."""
 
 from __future__ import annotations
 
@@ -84,14 +84,14 @@ def _at(key: str) -> Callable[[dict[str, Any]], float | None]:
 
 
 def _values(states: States, value: Callable[[dict[str, Any]], float | None]) -> Curve:
-    """Tell what something was, where it was known."""
+    """Return the values that are known, with their times."""
     known = [(state["time_s"], found) for state in states if (found := value(state)) is not None]
     times, values = zip(*known, strict=True) if known else ((), ())
     return np.array(times, dtype=float), np.array(values, dtype=float)
 
 
 def _changes(states: States, count: Callable[[dict[str, Any]], float | None], scale: float = 1.0) -> Curve:
-    """Tell by how much something that is counted grew each second."""
+    """Return the growth of a counter per second."""
     times, counts = _values(states, count)
     spans = np.diff(times)
     later = spans > 0

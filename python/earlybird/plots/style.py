@@ -24,12 +24,12 @@ PAPER: Final = "#fefefe"
 """Inside of hollow markers."""
 
 DARK: Final = {INK: "#e6e8eb", MUTED: "#9aa3ae", GRID: "#2e343c", PAPER: "#15181c"}
-"""What these become on a dark background."""
+"""Their replacements on a dark background."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a line and its points are drawn."""
+    """The look of a line and its points."""
 
     colour: str
     dark: str
@@ -128,7 +128,7 @@ OTHERS: Final = (
 """For lines that are no transports."""
 
 PLAIN: Final = Look(MUTED, DARK[MUTED], SOLID, ".")
-"""What belongs to no sender, such as a queue, or stands behind what a panel is about."""
+"""For marks of no sender, such as a queue, and for backgrounds."""
 STAR: Final = Look(MUTED, DARK[MUTED], SOLID, "*")
 """A number of a paper, in no line's colour."""
 HOLDS: Final = Look("#00805e", "#3fcfa5", SOLID, "o")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from earlybird.sweeps import SweepResult
 
 WITHOUT_GRID: Final = "seed"
-"""What is along the axis of a sweep that has no grid."""
+"""The x axis of a sweep that has no grid."""
 
 
 def chart(sweep: SweepResult, measure: str | None = None) -> Chart:
@@ -45,7 +45,7 @@ def chart(sweep: SweepResult, measure: str | None = None) -> Chart:
 
 
 def _looks(lines: Sequence[tuple[object, ...]]) -> dict[tuple[object, ...], Look]:
-    """Give each line the look of its transport, if it is told from the others by one alone."""
+    """Choose the look of each line's transport, if no two lines share one."""
     senders = [next((str(value) for value in values if is_transport(str(value))), str(values)) for values in lines]
     names = senders if len({*senders}) == len(senders) else [str(values) for values in lines]
     return dict(zip(lines, looks(names).values(), strict=True))
@@ -62,7 +62,7 @@ def chosen(runs: pl.DataFrame, measure: str | None) -> str:
 
 
 def with_unit(measure: str) -> str:
-    """Name a measure with its unit, if it has one."""
+    """Return the title of a measure with its unit, if it has one."""
     entry = entry_of(measure)
     title = (entry and entry.title) or words(measure)
     return f"{title} ({entry.unit})" if entry and entry.unit else title

@@ -38,7 +38,7 @@ PPI: Final = 120
 PIXELS: Final = 4 / 3
 """Of a chart in a point, the unit of markers and lines."""
 BAND: Final = 0.15
-"""How opaque an area is."""
+"""The opacity of an area."""
 DIGITS: Final = 5
 """Significant digits of all data: more than can be seen."""
 SMALL: Final = 10

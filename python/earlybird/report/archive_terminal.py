@@ -1,4 +1,4 @@
-"""What came of checking an archive, for the terminal."""
+"""The outcome of checking an archive, for the terminal."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def show_check(check: Check) -> None:
 
 
 def sentences(check: Check) -> Iterator[str]:
-    """Say in a line each what was checked, and last what came of it."""
+    """Return a line for each thing that was checked, and last the outcome."""
     archive, about = check.archive, check.archive.about
     commit = f", commit {about['commit']}" if about.get("commit") else ""
     yield f"Fingerprint: {archive.fingerprint}"
@@ -72,7 +72,7 @@ def _in_real_time(check: Check) -> str:
 
 
 def _of_other_code(check: Check) -> str:
-    """Say that versions differ, where they do."""
+    """Return a sentence if the versions differ."""
     if all(each.same_code for each in check.repetitions):
         return ""
     return " Another code version made it (or another polars wrote it), so numbers were compared, not bytes."

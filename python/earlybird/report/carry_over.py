@@ -1,4 +1,4 @@
-"""What an older publication has of studies that now have no results: their pages, and the verdicts on these."""
+"""Pages and verdicts of an older publication, carried over for studies that have no results now."""
 
 import dataclasses
 import re
@@ -15,12 +15,12 @@ from earlybird.study.language.definition import SCALES, Study
 from earlybird.study.statements.verdicts import Holds
 
 SCALE: Final = re.compile(r"at scale \*\*(\w+)\*\*")
-"""How a study's page names its scale."""
+"""The scale in a study's page."""
 STATEMENT: Final = re.compile(r'\| <a id="(?P<anchor>[^"]+)"></a>\w+ \| (?P<rest>.*) \|')
 """A row of a page's tables of statements."""
 ESCAPED: Final = re.compile(r"\\(.)")
 SMALL: Final = re.compile(r"<br><sub>([^\[].*?)</sub>")
-"""What stands below; what is in brackets is a link and no part of it."""
+"""The small text below a cell; text in brackets is a link and no part of it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _outcome(cell: str) -> tuple[Holds, str]:
 
 
 def _kept(row: Row, printed: Mapping[str, Printed], scale: str) -> Row:
-    """Give a row its older verdict; one whose statement is new stays as it is."""
+    """Return a row with its older verdict; one whose statement is new is unchanged."""
     old = printed.get(as_markdown(row.verdict.statement)) if row.verdict else None
     if row.verdict is None or old is None:
         return row

@@ -1,4 +1,4 @@
-"""What the names of figures and tables mean: ``T-F9`` is figure 9 of the ER thesis."""
+"""Meanings of the names of figures and tables: ``T-F9`` is figure 9 of the ER thesis."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from earlybird.study.language.entries import entry_ids
 from earlybird.study.language.register import Paper
 
 KINDS: Final = {"F": "figure", "T": "table", "E": "equation", "S": "statement"}
-"""What the letter before a number stands for."""
+"""Meanings of the letter before a number."""
 NUMBERED: Final = re.compile(r"([A-Z])-([FTES])(\d+)")
 OWN: Final = "one of our own experiments"
 
@@ -42,7 +42,7 @@ def _of_paper(letter: str, ids: list[str], papers: Mapping[str, Paper]) -> str:
 
 
 def label(ids: Iterable[str]) -> str:
-    """Name entries of one paper as the paper does: ``Figures 9 to 12``, ``Table 4``; nothing if it numbers none."""
+    """Return entries as their paper names them: ``Figures 9 to 12``, ``Table 4``; empty if it numbers none."""
     found = [match.groups() for match in map(NUMBERED.fullmatch, ids) if match]
     groups = [(kind, [int(number) for *_, number in each]) for kind, each in groupby(found, key=lambda each: each[1])]
     return ", ".join(_numbered(KINDS[kind], numbers) for kind, numbers in groups).capitalize()

@@ -38,7 +38,7 @@ POINT = {
 
 @dataclass(frozen=True, slots=True)
 class PlotData:
-    """What a plot shows: as data, and as a chart to be drawn."""
+    """The data of a plot, and its chart."""
 
     table: pl.DataFrame
     chart: Chart
@@ -81,7 +81,7 @@ def plot_data(plot: Plot, measurements: Measurements, scale: str, store: Store) 
 
 
 def _with_names(plot: Plot, study: Study, table: pl.DataFrame) -> pl.DataFrame:
-    """Name the places along an axis that has no numbers of its own."""
+    """Replace places along an axis without numbers of its own by their names."""
     ((name, values),) = plot.x.items() if plot.x else (("", ()),)
     if plot.kind in SINGLE_RUNS or _is_scale(study, name, values):
         return table
@@ -181,7 +181,7 @@ def _wording(plot: Plot, study: Study) -> Wording:
 
 
 def _unit_in_title(title: str, names: list[str]) -> tuple[str, list[str]]:
-    """Say a unit that all places share once, in the title."""
+    """Move a unit that all places share into the title."""
     found = [MEASURED.fullmatch(name) for name in names]
     units = {match[2] if match else "" for match in found}
     if len(units) != 1 or "" in units or not title:

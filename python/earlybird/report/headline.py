@@ -46,7 +46,7 @@ def counts(evaluation: Evaluation) -> dict[Level, Counter[Holds]]:
 
 
 def conclusion(evaluation: Evaluation) -> str:
-    """Say in one line how many of the musts and claims hold."""
+    """Return a line with the number of musts and claims that hold."""
     musts, claims = counts(evaluation)["must"], counts(evaluation)["claim"]
     return f"Musts: {_outcomes(musts)}. Claims of the papers: {_outcomes(claims)}."
 

@@ -33,7 +33,7 @@ class Row:
     verdict: Verdict | None
     """None where no study answers."""
     others: str = ""
-    """How the statement came out in other settings."""
+    """Outcomes of the statement in other settings."""
     why: str = ""
     """Why no study answers."""
     anchor: str = ""
@@ -67,7 +67,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How the statements about a paper came out."""
+    """Outcomes of the statements about a paper."""
 
     letter: str
     title: str

@@ -64,9 +64,9 @@ class Section:
     statements: tuple[Statement, ...]
     panels: tuple[tuple[Sensitivity, Drawing | None], ...]
     meaning: str
-    """What its name means, such as “figure 9 of the ER thesis”."""
+    """The meaning of its name, such as “figure 9 of the ER thesis”."""
     held: str
-    """How many of its statements hold, of those that have something to hold."""
+    """The number of its statements that hold, of those that can be tested."""
 
 
 def page(evaluation: Evaluation, drawings: Mapping[str, Drawing], *, home: str = "") -> str:
@@ -91,7 +91,7 @@ def page(evaluation: Evaluation, drawings: Mapping[str, Drawing], *, home: str =
 
 
 def runs_text(evaluation: Evaluation, part: Part, shown: Mapping[str, Collection[Scalar]] | None = None) -> str:
-    """Say with which seeds and how long the runs of a part were made."""
+    """Return the seeds and the duration of the runs of a part."""
     scale = evaluation.study.scales[evaluation.scale]
     if part.deterministic:
         return "one run of the scenario's own duration, as nothing in it is random"

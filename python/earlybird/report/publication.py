@@ -22,7 +22,7 @@ from earlybird.study.language.register import Register
 from earlybird.study.search.outcome import write_outcome
 
 START = "README.md"
-"""What GitHub shows of a folder."""
+"""The file that GitHub shows of a folder."""
 
 MARK = "<!-- Written by `earlybird study publish`. -->\n"
 """The first line of the start page, by which an older publication is known."""

@@ -1,4 +1,4 @@
-"""What was run: how many runs of which load, and into which groups they fall."""
+"""Numbers of runs by load and group."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

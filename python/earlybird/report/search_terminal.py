@@ -43,7 +43,7 @@ def _mark(is_met: bool) -> str:  # noqa: FBT001, a cell's value
 
 
 def _changes(found: Outcome) -> list[str]:
-    """Say what the best setting changes, the parameters that decide most first."""
+    """Return the changes of the best setting, the most important parameters first."""
     about = found.about
     rows = found.parameters.sort("importance", descending=True).iter_rows(named=True)
     changed = [

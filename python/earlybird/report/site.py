@@ -23,7 +23,7 @@ from earlybird.study.runs.plan import plan
 from earlybird.study.search.outcome import Outcome
 
 OUTCOMES = {**{str(holds): word for holds, word in WORDS.items()}, NO_STUDY: NO_STUDY}
-"""What the verdict column may say."""
+"""Values of the verdict column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Card:
     headline: str
     conclusion: str
     search: Outcome | None = None
-    """What the search for a setting that meets all statements found."""
+    """The outcome of the search for a setting that meets all statements."""
     scale: str = ""
     """Of the runs, which need not be that of the page."""
     is_kept: bool = False
@@ -114,7 +114,7 @@ def _cells(row: Row) -> dict[str, str]:
 
 
 def _why(row: Row) -> dict[str, str]:
-    """Say why no study answers, or why a statement fails, and what shows that."""
+    """Return the reason why no study answers, or why a statement fails."""
     reason = row.reason
     shown = "; ".join(f"{each.title} – {each.outcome}" for each in reason.evidence) if reason else ""
     return {"why": reason.text if reason else row.why, "shown_by": shown, "explained": row.explained}

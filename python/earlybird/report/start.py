@@ -1,4 +1,4 @@
-"""What the start page says: of each paper an answer and a picture, and a line for each of its figures and tables."""
+"""The start page: of each paper an answer and a picture, and a line for each of its figures and tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,7 +39,7 @@ class LineShown:
     ours: str
     holds: Holds
     held: str
-    """How many of the statements about it hold, such as ``4/6``; nothing if there are none that could."""
+    """The number of statements about it that hold, such as ``4/6``; empty if none can be tested."""
     scale: str
     """Of its runs, where that is not the scale of the page, or is too short."""
 
@@ -53,7 +53,7 @@ class PaperShown:
     answer: str
     picture: str
     pictured: str
-    """What the picture shows, for those who cannot see it."""
+    """The alternative text of the picture."""
     scale: str
     """Of the runs behind the answer, where that is not the scale of the page, or is too short."""
     lines: Sequence[LineShown]
@@ -71,7 +71,7 @@ class Found:
     rows: Sequence[Row]
     """The verdict table."""
     scale: str
-    """What was asked for."""
+    """The scale that was asked for."""
     kept: Mapping[str, str] = field(default_factory=dict)
     """By name, the scales of studies whose older pages are kept, as they have no results now."""
 

@@ -24,7 +24,7 @@ ENOUGH: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a study's results say."""
+    """A study's verdicts, and the measurements behind them."""
 
     study: Study
     scale: str
@@ -38,7 +38,7 @@ class Evaluation:
     reasons: Mapping[str, Reason] = field(default_factory=dict)
     """Why statements do not hold, by check, as far as the study says."""
     search: Outcome | None = None
-    """What the search for a setting that meets all statements found, if there was one."""
+    """The outcome of the search for a setting that meets all statements, if there was one."""
 
     def of(self, item: str) -> list[Verdict]:
         """Return the verdicts on an item."""

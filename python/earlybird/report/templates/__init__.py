@@ -13,9 +13,9 @@ from earlybird.study.language.names import spaced
 from earlybird.study.runs.plan import seeds_text
 
 MARKDOWN = re.compile(r"[\\`*_|\[\]<>~$]")
-"""What would be read as something other than itself in Markdown, as GitHub renders it."""
+"""Characters with a meaning in Markdown, as GitHub renders it."""
 ENTITIES = {"<": "&lt;", ">": "&gt;"}
-"""What the documentation's site would show with its backslash."""
+"""Characters that the documentation's site shows with their backslash."""
 
 
 def rendered(template: str, context: Mapping[str, object]) -> str:

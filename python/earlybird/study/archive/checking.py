@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What came of checking an archive."""
+    """The outcome of checking an archive."""
 
     archive: Archive
     judgement: Judgement

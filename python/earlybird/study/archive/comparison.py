@@ -32,11 +32,11 @@ class Difference:
     place: str = ""
     """Which row of the table that is, counted from 1."""
     values: int = 1
-    """How many values differ."""
+    """The number of values that differ."""
 
     @property
     def size(self) -> float:
-        """How much they differ; NaN if they are not numbers."""
+        """The size of the difference; NaN if they are not numbers."""
         return _distance(self.archived, self.repeated)
 
 
@@ -88,7 +88,7 @@ def _of_rows(name: str, archived: pl.DataFrame, repeated: pl.DataFrame) -> Itera
 
 
 def _missing(quantity: str, is_archived: bool) -> Difference:  # noqa: FBT001, one of two places
-    """Tell that only one of two results has a table or a column."""
+    """Return the difference that only one of two results has a table or a column."""
     return Difference(quantity, *(("there", "missing") if is_archived else ("missing", "there")))
 
 

@@ -44,7 +44,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the archive's results say of its studies' statements."""
+    """Verdicts on the statements of an archive's studies."""
 
     verdicts: int
     revisions: Sequence[Revision]

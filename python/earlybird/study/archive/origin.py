@@ -1,4 +1,4 @@
-"""What made results: the program, its code, its commit, and what wrote the tables."""
+"""Provenance of results: program, code, commit, and the libraries that wrote the tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from earlybird.backends import Backend
 from earlybird.paths import REPOSITORY, shipped_file
 
 DIRTY = "-dirty"
-"""What git adds to a commit whose files have been changed."""
+"""The suffix of a commit whose files have been changed."""
 
 
 def origin() -> dict[str, Any]:

@@ -87,7 +87,7 @@ def export_studies(
 
 
 def default_name(studies: Sequence[str], scale: str) -> str:
-    """Name an archive after its only study, or as one of several."""
+    """Return the name of an archive: that of its only study, or a common one."""
     return f"{studies[0] if len(studies) == 1 else 'studies'}-{scale}.zip"
 
 

@@ -1,4 +1,4 @@
-"""What is in an archive: its runs, results and verdicts."""
+"""The content of an archive: runs, results and verdicts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ENDING = ".parquet"
 LISTED = {"study", "part", "axes", "seed", "key"}
-"""What is said of each run."""
+"""The keys of each run."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Archive:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What made it: studies, scale, version, commit, code versions."""
+        """Its provenance: studies, scale, version, commit, code versions."""
         return dict(self.container.about)
 
     @property

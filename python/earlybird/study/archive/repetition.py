@@ -32,9 +32,9 @@ class Sample:
 
     count: int
     every: int
-    """How many could be: those in real time are never the same twice."""
+    """The number of runs that could be: those in real time are never the same twice."""
     seed: int
-    """What they were drawn with."""
+    """The seed of the draw."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""What the files of a study may say: read, checked, and named in words."""
+"""The language of a study's files: reading, checking, names."""

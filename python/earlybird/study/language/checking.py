@@ -47,7 +47,7 @@ def check_study(study: Study) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the files of a study may name."""
+    """The names that the files of a study may use."""
 
     study: Study
 

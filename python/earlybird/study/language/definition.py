@@ -1,4 +1,4 @@
-"""What a study is: its scenarios, the grids of each scale, and its items with what is stated about them."""
+"""Definition of a study: scenarios, grids of each scale, and items with their statements."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,11 +20,11 @@ class Axis:
     default: Scalar | None = None
     """The value of runs that leave it alone; points that do not name the axis mean this one."""
     label: str = "{}"
-    """What a value is called in tables, with ``{}`` for the value."""
+    """The label of a value in tables, with ``{}`` for the value."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """What particular values are called."""
+    """Labels of particular values."""
     title: str = ""
-    """What stands at a plot's axis."""
+    """The title of a plot's axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Part:
     trace: bool = False
     """Whether the first flow's packets are traced."""
     label: str = ""
-    """What it is called in tables; its name if that is left out."""
+    """Its label in tables; its name if that is left out."""
     duration: str | None = None
     """Length of every run, at all scales; otherwise the scale's."""
     least_timeout: float = 0.0
@@ -88,7 +88,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How long and how often each run is made."""
+    """The duration and the number of seeds of each run."""
 
     name: str
     seeds: int
@@ -163,4 +163,4 @@ class Study:
     main: MainTable
     headline: Headline
     remarks: tuple[str, ...] = ()
-    """What a reader has to know to judge the numbers."""
+    """Notes that a reader needs to judge the numbers."""

@@ -1,4 +1,4 @@
-"""What is stated about a study's runs: items with checks, plots and panels, as the rest of the program uses them."""
+"""Statements about a study's runs: items with checks, plots and panels, as the rest of the program uses them."""
 
 import math
 from collections.abc import Mapping
@@ -8,8 +8,10 @@ from typing import Literal, TypeAlias
 from earlybird.study.language.points import Point, Scalar
 
 Level: TypeAlias = Literal["must", "claim", "report"]
-"""What a statement weighs: what follows from the algorithm alone, a statement of a paper that depends on what the paper
-leaves open, or a number to set beside ours."""
+"""
+The level of a statement: it follows from the algorithm alone, or a paper states it and it depends on what the paper leaves
+open, or it is a number to set beside ours.
+"""
 
 LEVELS: tuple[Level, ...] = ("must", "claim", "report")
 
@@ -35,7 +37,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What the runs of a cell that fails have to show if a reason is true of it."""
+    """The condition on the runs of a cell that fails, if a reason is true of it."""
 
     metric: str
     at: Point = field(default_factory=dict)
@@ -60,7 +62,7 @@ class Check:
     kind: Literal["order", "range", "numbers"]
     metric: str = ""
     paper: str = ""
-    """What the paper says, in its numbers if it gives any."""
+    """The statement of the paper, in its numbers if it has any."""
     at: Point = field(default_factory=dict)
     points: tuple[Point, ...] = ()
     cells: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
@@ -79,9 +81,9 @@ class Check:
     because: str = ""
     """Why it does not hold, or cannot be told, where that is so."""
     shown_by: tuple[str, ...] = ()
-    """What shows that: names of panels of the study, or of its checks."""
+    """The evidence: names of panels of the study, or of its checks."""
     cause: Cause | None = None
-    """What every cell that fails has to show besides."""
+    """A condition on every cell that fails."""
     form: str = ""
     """The key of the file that says what is to hold."""
 
@@ -127,7 +129,7 @@ class Panel:
     stated: tuple[float, ...] = ()
     """The sizes of the effect in the paper."""
     text: str = ""
-    """What the panel shows."""
+    """The title of the panel."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ SHARED: Final[Mapping[str, tuple[str, ...]]] = {
     "plots": ("kind", "metric", "at", "x", "panels", "lines", "log-y", "share-y"),
     "sensitivity": ("vary", "also", "against"),
 }
-"""What an item may say once for all that stands in a section of it."""
+"""Keys that an item may set once for all entries of a section."""
 
 
 def items_of(document: Table) -> tuple[Item, ...]:

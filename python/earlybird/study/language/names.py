@@ -1,4 +1,4 @@
-"""What points are called in tables and plots."""
+"""Names of points in tables and plots."""
 
 import re
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ def value_name(study: Study, coordinate: str, value: object) -> str:
 
 
 def tick_name(study: Study, coordinate: str, value: object) -> str:
-    """Name a place along an axis at which its title stands: such as ``120 ms``, not ``120 ms from mouth to ear``."""
+    """Return the name of a place along an axis that has a title: ``120 ms``, not ``120 ms from mouth to ear``."""
     axis = study.axes.get(coordinate)
     if axis is None or not axis.title or str(value).lower() in axis.names:
         return value_name(study, coordinate, value)
@@ -56,7 +56,7 @@ def tick_name(study: Study, coordinate: str, value: object) -> str:
 
 
 def picture_name(study: Study, point: Mapping[str, object]) -> str:
-    """Name a line or panel of a picture by all of its coordinates, bare values with what they are the value of."""
+    """Return the name of a line or panel by all of its coordinates; bare values get the title of their axis."""
     return ", ".join(_titled(study, name, value) for name, value in point.items())
 
 

@@ -35,24 +35,24 @@ class Paper:
 
     title: str
     name: str
-    """What it is called in a few words."""
+    """Its name in a few words."""
     study: str = ""
     """The study whose results answer, and which has the picture."""
     picture: Picture | None = None
-    """What shows the answer."""
+    """The plot that shows the answer."""
     answer: TextTemplate | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What the start page says of an entry, in plain words."""
+    """The line of an entry on the start page, in plain words."""
 
     says: str
-    """What the paper states."""
+    """The statement of the paper."""
     check: str
     """The statement whose verdict counts; nothing if the paper states nothing."""
     ours: TextTemplate
-    """What we found."""
+    """Our finding."""
 
 
 @dataclass(frozen=True, slots=True)

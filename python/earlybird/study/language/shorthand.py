@@ -10,9 +10,9 @@ from earlybird.study.language.points import Point
 from earlybird.tables import Table, build
 
 FORMS: Final = ("rises", "falls", "least", "most", "between", "equals", "table", "values")
-"""What is to hold, of which a check has one."""
+"""Kinds of statements, of which a check has one."""
 OF_TABLES: Final = ("metric", "at", "cells")
-"""What the numbers of a table have themselves."""
+"""Keys that the numbers of a table have themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Statement:
     report: str = ""
     """… or what only sets numbers side by side."""
     paper: str = ""
-    """What the paper says, in its numbers if it gives any."""
+    """The statement of the paper, in its numbers if it has any."""
     metric: str = ""
     at: Point = field(default_factory=dict)
     """Coordinates of all of its quantities."""
@@ -61,7 +61,7 @@ class Statement:
     because: str = ""
     """Why it does not hold, or cannot be told, where that is so."""
     shown_by: tuple[str, ...] = ()
-    """What shows that: names of panels of the study, or of its checks."""
+    """The evidence: names of panels of the study, or of its checks."""
     cause: Table = field(default_factory=dict)
     """And what every cell that fails has to show: a quantity (`metric`, `at`) of at `least` or at `most` a value."""
 
@@ -122,7 +122,7 @@ def _check_form(form: str, table: Table, where: str) -> None:
 
 
 def _held(said: Statement, where: str) -> dict[str, Any]:
-    """Say what is to hold as a check has it."""
+    """Return the keys of a check for what is to hold."""
     if said.table:
         return {"kind": "numbers"}
     if said.rises is not None:

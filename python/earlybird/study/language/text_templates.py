@@ -18,11 +18,11 @@ class Choice:
     check: str
     """The statement's name in the study."""
     yes: str
-    """What is said where it holds."""
+    """The words if it holds."""
     no: str
-    """What is said where it does not."""
+    """The words if it does not."""
     open: str
-    """What is said where it is not decided, could not be tested, or was not run."""
+    """The words if it is undecided, could not be tested, or was not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class TextTemplate:
 
     text: str
     at: Point = field(default_factory=dict)
-    """What all quantities share: ``metric`` and coordinates."""
+    """Keys that all quantities share: ``metric`` and coordinates."""
     values: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """By name, what each quantity has besides."""
     words: Mapping[str, Choice] = field(default_factory=dict)

@@ -1,1 +1,1 @@
-"""What each run showed about the flows that a study observes, as a few numbers."""
+"""Reductions of runs to a few numbers about the observed flows."""

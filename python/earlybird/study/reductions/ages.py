@@ -1,4 +1,4 @@
-"""How old the missing packet is when its duplicate ACKs arrive: shares above the threshold, and clusters."""
+"""Ages of the missing packet when its duplicate ACKs arrive: shares above the threshold, and clusters."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What single bursts of losses did to a flow: per run, and from run to run as the bursts get longer."""
+"""Effects of single bursts of losses on a flow: per run, and from run to run as the bursts get longer."""
 
 from __future__ import annotations
 

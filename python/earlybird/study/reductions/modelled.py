@@ -1,4 +1,4 @@
-"""What the case of a model, or a session of a plan, shows, in the form in which runs are observed."""
+"""Observations of a model's case, or of a session of a plan."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What each run of a study showed about the flows it observes, reduced to a few numbers per run."""
+"""Observations of a study's runs: a few numbers per run about the observed flows."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""What the packets of one traced flow tell: gaps between deliveries, and how long a recovery takes."""
+"""Metrics of the packets of one traced flow: gaps between deliveries, and the duration of a recovery."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What a play of a test bed shows, in the form in which runs are observed."""
+"""Observations of a play of a test bed."""
 
 import math
 from typing import Final
@@ -23,7 +23,7 @@ MEASURES: Final = {
 }
 """Metrics, and what they are called in a play's summary."""
 OF_WINDOW: Final = ("cwnd-variation", "cwnd-change", "cwnd-falls")
-"""What its samples tell."""
+"""Metrics of its samples."""
 MICROSECOND: Final = 1e-6
 
 

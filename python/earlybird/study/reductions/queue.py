@@ -1,4 +1,4 @@
-"""What the packets of a group of flows found waiting at the bottleneck."""
+"""Queue lengths at the bottleneck when the packets of a group of flows arrive."""
 
 import math
 

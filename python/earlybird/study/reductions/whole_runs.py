@@ -1,4 +1,4 @@
-"""What a run shows beside its observed flows: the bottleneck, the other flows, the model, freezes and repairs."""
+"""Metrics of a run beside its observed flows: bottleneck, other flows, model, freezes and repairs."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How steady a sender's congestion window is."""
+"""Metrics of the steadiness of a congestion window."""
 
 import numpy as np
 import polars as pl

@@ -1,4 +1,4 @@
-"""How long the runs of studies take on this machine, told in a moment from the packets that they carry."""
+"""Estimates of the duration of studies on this machine, from the packets of their runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ YARDSTICK: Final = {"pairs": 8, "duration": "30s", "measure.warm-up": "1s"}
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What runs cost."""
+    """The cost of runs."""
 
     study: str
     scale: str

@@ -32,7 +32,7 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class StudyOutcome:
-    """What running studies came to."""
+    """The outcome of running studies."""
 
     studies: tuple[Study, ...]
     scale: str
@@ -40,14 +40,14 @@ class StudyOutcome:
     runs: int
     """Number of runs of the studies at this scale, or of the shard; one that several of them ask for counts once."""
     made: int
-    """How many of them were made now."""
+    """The number of runs that were made now."""
     awaited: int
-    """How many runs of other shards have no result here yet."""
+    """The number of runs of other shards that have no result here yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunCount:
-    """How much of a study is done at a scale."""
+    """The number of runs of a study at a scale, planned and made."""
 
     done: int
     every: int

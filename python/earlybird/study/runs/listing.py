@@ -11,7 +11,7 @@ from earlybird.study.runs.plan import count
 
 @dataclass(frozen=True, slots=True)
 class StudyInfo:
-    """What a list of studies shows."""
+    """A study in a list of studies."""
 
     name: str
     title: str
@@ -21,7 +21,7 @@ class StudyInfo:
     """The figures and tables that it is about."""
     folder: Path
     runs: Mapping[str, int]
-    """How many runs each scale has."""
+    """The number of runs of each scale."""
 
 
 def list_studies() -> list[StudyInfo]:

@@ -19,7 +19,7 @@ class StudyRun:
     """The value of every axis that is set or has a default."""
     seed: int
     settings: Mapping[str, object]
-    """What to change in the part's scenario."""
+    """Changes of the part's scenario."""
 
 
 def plan(study: Study, scale: str) -> list[StudyRun]:
@@ -66,7 +66,7 @@ def count(study: Study, scale: str) -> int:
 
 
 def _identity(part: Part, settings: Mapping[str, object]) -> Hashable:
-    """Tell what a run is of: the scenario, or the model, and what differs from its parameters' defaults."""
+    """Return the identity of a run: the scenario or model, and the parameters that differ from their defaults."""
     scenario = {} if part.model else written(part.testbed if part.is_played else part.scenario)
     defaults = scenario.get("parameters", {})
     changed = ((key, repr(value)) for key, value in settings.items() if repr(value) != repr(defaults.get(key)))
@@ -141,5 +141,5 @@ def _settings(study: Study, part: Part, scale: str, axes: Mapping[str, Scalar]) 
 
 
 def _duration(part: Part, text: str) -> dict[str, object]:
-    """Say how long a run is: of a play it is the film that has a length."""
+    """Return the duration of a run; a play has that of its film."""
     return {"seconds": seconds(text)} if part.is_played else {"duration": text}

@@ -1,4 +1,4 @@
-"""What is searched: the settings that a paper leaves open, the runs of one evaluation, and what they have to meet."""
+"""Definition of a search: the settings that a paper leaves open, the runs of one evaluation, and their targets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class Choice:
     """Why the paper leaves it open."""
     default: str
     choices: Mapping[str, Settings]
-    """What each value changes. ``{axis}`` in a text stands for the run's value of that axis."""
+    """By value, the scenario keys that it changes. ``{axis}`` in a text stands for the run's value of that axis."""
     at: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Parts and values of axes that it matters for; other runs are left alone."""
 
@@ -47,7 +47,7 @@ class Range:
     digits: int = 0
     """Decimals of the values that are tried; 0 for whole numbers."""
     unit: str = ""
-    """What the scenario's text has behind the number, such as ms."""
+    """The unit behind the number in the scenario, such as ms."""
     at: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """As in `Choice`."""
 
@@ -88,11 +88,11 @@ class Search:
     parameters: Mapping[str, Parameter]
     targets: tuple[Target, ...]
     trials: int
-    """How many settings are tried unless asked otherwise."""
+    """The number of settings that are tried by default."""
     best: int = 3
-    """How many of the best are tried again at the scale ``confirmation``, beside the study's own setting."""
+    """The number of best settings that are tried again at the scale ``confirmation``, beside the study's own."""
     remarks: tuple[str, ...] = ()
-    """What a reader has to know to judge the outcome."""
+    """Notes that a reader needs to judge the outcome."""
 
     @property
     def default(self) -> Setting:

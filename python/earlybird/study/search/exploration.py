@@ -45,7 +45,7 @@ class Trial:
 
     @property
     def met(self) -> int:
-        """How many statements are met."""
+        """The number of statements that are met."""
         return sum(reading.is_met for reading in self.readings)
 
 
@@ -59,7 +59,7 @@ class Exploration:
     confirmed: Sequence[Trial]
     """The study's own setting, then the best ones, at the larger scale."""
     importances: Mapping[str, float] = field(default_factory=dict)
-    """How much each parameter decides whether a setting is among the best, in shares of 1."""
+    """The importance of each parameter for being among the best, in shares of 1."""
 
 
 def explore(

@@ -138,7 +138,7 @@ def _checked_range(parameter: Range, where: str) -> Range:
 
 
 def _label(value: object) -> str:
-    """Name a value: true and false as TOML writes them."""
+    """Return the name of a value: true and false as TOML writes them."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -26,7 +26,7 @@ MOST = 4.0
 """No statement misses by more tolerances than this, so that a hopeless one does not hide what becomes of the others."""
 
 UNDECIDED = 1.0
-"""What a claim about an order misses by where nothing differs in any cell, as when no picture at all is late."""
+"""The miss of a claim about an order where nothing differs in any cell, as when no picture at all is late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What became of a statement under a setting."""
+    """The outcome of a statement under a setting."""
 
     statement: Statement
     ours: str

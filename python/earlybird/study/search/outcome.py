@@ -1,4 +1,4 @@
-"""What a search found, as tables: its settings, the statements, the parameters, and what excludes each other."""
+"""The outcome of a search as tables: settings, statements, parameters, and pairs that exclude each other."""
 
 import json
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ ABOUT = "about.json"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search found; kept as CSV and read again for reports."""
+    """The outcome of a search; stored as CSV and read again for reports."""
 
     about: dict[str, Any]
     """The study, the paper, how many settings, what came of the best, which code made it."""
@@ -50,7 +50,7 @@ class Outcome:
 
     @property
     def sentence(self) -> str:
-        """What was found, in words."""
+        """The outcome in words."""
         about, count = self.about, self.about["statements"]
         if self.is_met:
             return f"All {count} statements are met at once."

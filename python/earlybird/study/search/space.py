@@ -1,4 +1,4 @@
-"""What a setting changes in the study's runs."""
+"""The changes of a setting in the study's runs."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping

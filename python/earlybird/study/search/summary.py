@@ -17,7 +17,7 @@ from earlybird.study.search.outcome import Outcome
 DIGITS = 4
 """Decimals of distances and misses in the tables."""
 CHANCE = 0.05
-"""How likely it may be that any pair is called exclusive by chance, were settings drawn by lot."""
+"""The accepted probability that any pair is called exclusive by chance, if settings were drawn at random."""
 
 EXCLUSIONS = {
     "first": pl.String,
@@ -88,7 +88,7 @@ def _trial_rows(exploration: Exploration) -> Iterator[dict[str, Any]]:
 
 
 def _name(place: int) -> str:
-    """Name a statement in the tables."""
+    """Return the name of a statement in the tables."""
     return f"s{place + 1}"
 
 

@@ -1,1 +1,1 @@
-"""What is stated, tested with the numbers of the runs."""
+"""Tests of statements with the numbers of the runs."""

@@ -17,7 +17,7 @@ MOST_NAMED = 4
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a panel, or another statement, says of a reason at this scale."""
+    """The evidence of a panel, or of another statement, for a reason at this scale."""
 
     name: str
     """Of the panel or the check."""
@@ -112,7 +112,7 @@ def _of_panel(sensitivity: Sensitivity) -> Evidence:
 
 
 def _settings_text(settings: Sequence[Setting]) -> str:
-    """Say in which settings the panel's statement holds."""
+    """Return the settings in which the panel's statement holds."""
     holding = [setting.name for setting in settings if setting.verdict.holds == "yes"]
     if not holding:
         return f"holds in none of {len(settings)} settings"

@@ -29,7 +29,7 @@ class Setting:
     """One setting of a panel and what became of the statement."""
 
     parameter: str
-    """What is changed."""
+    """The change."""
     value: str
     """Into what."""
     verdict: Verdict
@@ -40,7 +40,7 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """What stands beside it in a plot."""
+        """Its name in a plot."""
         return (self.value or self.parameter) + ("" if self.is_open else " (against the paper)")
 
 
@@ -52,7 +52,7 @@ class Sensitivity:
     check: Check
     settings: tuple[Setting, ...]
     axis: str
-    """What its sizes are, with their unit."""
+    """The title of its sizes, with their unit."""
     scale: float
     """Printed size ÷ stored size."""
 
@@ -145,7 +145,7 @@ def _is_open(point: Mapping[str, Scalar], panel: Panel) -> bool:
 
 
 def _parameter(study: Study, name: str) -> str:
-    """Name what is changed."""
+    """Return the name of the change."""
     if name in study.axes:
         return study.axes[name].title or name
     return "what is put into groups" if name == "by" else "scenario"
@@ -161,7 +161,7 @@ def _setting(
 
 
 def _axis(check: Check, study: Study) -> tuple[str, float]:
-    """Say what the sizes of a check are, and by what they are multiplied in print."""
+    """Return the title of the sizes of a check, and their factor in print."""
     unit = metric(check.metric)
     label = unit.axis.removesuffix(f" ({unit.unit})")
     if check.kind == "range":

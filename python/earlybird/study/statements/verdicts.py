@@ -1,4 +1,4 @@
-"""What came of a statement, cell by cell and as a whole."""
+"""Verdicts on statements, cell by cell and as a whole."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class Finding:
 
     cell: Mapping[str, Scalar]
     label: str
-    """What was compared, in words."""
+    """The comparison in words."""
     paper: str
     """The paper's number in print, if it gives one."""
     ours: str
@@ -40,17 +40,17 @@ class Finding:
     effect: float
     """First ÷ second quantity of an order (first − second for shares), ours ÷ the paper's of a number, or NaN."""
     strength: float
-    """How strongly it speaks for the statement, to compare the cells of one statement with; negative if against."""
+    """The strength of the evidence for the statement, comparable between its cells; negative if against."""
     holds: Holds
     note: str = ""
     value: float = math.nan
     """The quantity that had to stay within bounds, in stored units."""
     found: float = math.nan
-    """What is compared, in stored units: the smaller side of an order, the quantity within bounds, or ours."""
+    """The compared value in stored units: the smaller side of an order, the quantity within bounds, or ours."""
     allowed: float = math.nan
     """The nearest value that would meet the statement: that of `found` where it holds, or the paper's number."""
     chance: float = math.nan
-    """How likely a cell is to come out so much against the statement if it were just true; NaN where that is not a
+    """The probability that a cell comes out so much against the statement if it were just true; NaN where that is not a
     matter of chance, or not known."""
     has_runs: bool = True
     """Whether there are runs to measure it in, even if their load or losses put them outside of the group."""
@@ -63,7 +63,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of a statement."""
+    """The verdict on a statement."""
 
     item: str
     id: str

@@ -57,7 +57,7 @@ def gap_text(check: Check, value: float) -> str:
 
 
 def difference_unit(unit: Metric) -> str:
-    """Name the unit of a difference."""
+    """Return the unit of a difference."""
     return "points" if unit.is_share else unit.unit
 
 
@@ -89,7 +89,7 @@ def effect_size(check: Check, first: float, second: float) -> float:
 
 
 def effect_text(check: Check, findings: Sequence[Finding]) -> str:
-    """Say how large the effect is: its median over the cells, and its range."""
+    """Return the size of the effect: its median over the cells, and its range."""
     return spread_text(size_printer(check), [finding.effect for finding in findings])
 
 
@@ -112,7 +112,7 @@ def size_printer(check: Check) -> Printer:
 
 
 def bound_name(check: Check, name: str) -> str:
-    """Name the larger side of an order with its factor and margin."""
+    """Return the larger side of an order with its factor and margin."""
     factor = f"{check.factor:.3g} × " if check.factor != 1 else ""
     unit = metric(check.metric)
     margin = f" {difference_text(unit, check.margin)}" if check.margin else ""
