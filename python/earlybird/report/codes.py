@@ -16,7 +16,7 @@ OWN: Final = "one of our own experiments"
 
 def meaning(item: str, papers: Mapping[str, Paper]) -> str:
     """
-    Say what the name of a study's item means.
+    Return the meaning of the name of a study's item.
 
     Parameters
     ----------

@@ -9,8 +9,8 @@ from earlybird.study.language.points import Point, Scalar
 
 Level: TypeAlias = Literal["must", "claim", "report"]
 """
-The level of a statement: it follows from the algorithm alone, or a paper states it and it depends on what the paper leaves
-open, or it is a number to set beside ours.
+The level of a statement: it follows from the algorithm alone, or a paper states it and it depends on what the paper
+leaves open, or it is a number to set beside ours.
 """
 
 LEVELS: tuple[Level, ...] = ("must", "claim", "report")

@@ -17,7 +17,7 @@ def spaced(value: object) -> object:
 
 def value_name(study: Study, coordinate: str, value: object) -> str:
     """
-    Name one coordinate, such as ``80 packets`` or ``low``.
+    Return the name of one coordinate, such as ``80 packets`` or ``low``.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def _titled(study: Study, coordinate: str, value: object) -> str:
 
 def point_name(study: Study, point: Mapping[str, object]) -> str:
     """
-    Name a point by all of its coordinates.
+    Return the name of a point: those of all of its coordinates.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ class Cost:
 
 def estimate(studies: Sequence[Study], scale: str, *, made: Store | None = None, jobs: int | None = None) -> list[Cost]:
     """
-    Tell what runs cost without making them, within a factor of two or three.
+    Estimate the cost of runs without making them, within a factor of two or three.
 
     Parameters
     ----------

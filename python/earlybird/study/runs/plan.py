@@ -86,7 +86,7 @@ def _seeds(study: Study, grid: Grid, scale: str) -> int:
 
 def seeds_text(study: Study, scale: str, part: str = "", shown: Mapping[str, Collection[Scalar]] | None = None) -> str:
     """
-    Say how many seeds runs have, such as "3 to 10 seeds".
+    Return the number of seeds in words, such as "3 to 10 seeds".
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def _spread(study: Study, grid: Grid, scale: str) -> Iterator[StudyRun]:
 
 def _settings(study: Study, part: Part, scale: str, axes: Mapping[str, Scalar]) -> dict[str, object]:
     """
-    Name what differs from the scenario; an axis at its default is left alone, so that runs are shared.
+    Return the changes of the scenario; an axis at its default is left alone, so that runs are shared.
 
     A model takes axes by their names, and has no duration.
     """

@@ -77,7 +77,7 @@ def concerns(parameter: Parameter, run: StudyRun) -> bool:
 
 def changes(parameter: Parameter, value: Scalar, axes: Mapping[str, Scalar]) -> Settings:
     """
-    Tell what a value of a parameter changes in a run's scenario.
+    Return the keys that a value of a parameter changes in a run's scenario.
 
     Parameters
     ----------
