@@ -1,8 +1,6 @@
-//! What the application should know.
+//! Events for the application.
 
-use super::Connection;
-
-/// What the application should know.
+/// Something that happened to a connection, for its application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -10,7 +8,7 @@ pub enum Event {
     Established,
     /// Bytes can be read.
     Readable,
-    /// Everything written was acknowledged or given up.
+    /// Everything written was acknowledged or abandoned.
     Drained,
     /// The peer will send no more.
     PeerClosed,
@@ -18,26 +16,26 @@ pub enum Event {
     Closed,
     /// The peer reset the connection.
     Reset,
-    /// The peer stepped over more than it had told before: [`Connection::losses_reported`] has grown.
+    /// The peer has skipped more segments: [`Connection::losses_reported`](super::Connection::losses_reported) has grown.
     LossReported,
     /// The peer refused the connection that this side opened.
     Refused,
     /// The peer did not answer for too long: the connection ended ([`Lifetimes`](crate::Lifetimes)).
     TimedOut,
-    /// Data came after [`Connection::close`], which nobody will read: the peer was reset.
+    /// Data arrived after [`Connection::close`](super::Connection::close), which will not be read: the peer was reset.
     Aborted,
-    /// The same segment was sent four times without an answer (R1 of RFC 9293 §3.8.3). The connection goes on trying.
+    /// The same segment was sent four times without an answer (R1 of RFC 9293 §3.8.3). Retransmission continues.
     Unanswered,
-    /// In TIME-WAIT the peer opened a new connection between the same ports, and this one ended to make way: the segment that
-    /// was just given is for whoever listens (RFC 6191).
+    /// In TIME-WAIT the peer has opened a new connection between the same ports, and this one has ended (RFC 6191): the segment
+    /// that was just passed in belongs to the listener.
     TimeWaitReused,
-    /// There is room again for what a [`Connection::write`] could not take: at least a third of the send buffer.
+    /// There is room again after a short [`Connection::write`](super::Connection::write): at least a third of the send buffer.
     Writable,
-    /// The peer cannot be reached, as a router said while the connection was yet to be opened.
+    /// The peer cannot be reached, as a router reported before the handshake was done.
     Unreachable,
 }
 
-/// In the order in which they are told.
+/// All events in the order in which they are reported.
 const EVENTS: [Event; 14] = [
     Event::Established,
     Event::Readable,
@@ -55,45 +53,39 @@ const EVENTS: [Event; 14] = [
     Event::Unreachable,
 ];
 
-/// The events that were not asked for yet, each at most once.
+/// The events that were not polled yet, each at most once: a set of bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Events(u16);
 
 impl Events {
-    pub(super) fn tell(&mut self, event: Event) {
+    /// Adds an event.
+    pub(super) fn add(&mut self, event: Event) {
         self.0 |= 1 << event as u16;
     }
 
-    /// Takes an event back; says whether it was to be told.
+    /// Removes an event; returns whether it was in the set.
     #[inline]
-    pub(super) fn forget(&mut self, event: Event) -> bool {
+    pub(super) fn remove(&mut self, event: Event) -> bool {
         let bit = 1 << event as u16;
-        let was_told = self.0 & bit != 0;
+        let was_set = self.0 & bit != 0;
         self.0 &= !bit;
-        was_told
+        was_set
     }
 
-    fn next(&mut self) -> Option<Event> {
+    /// Returns whether the set is empty.
+    #[inline]
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Removes and returns the first event.
+    pub(super) fn next(&mut self) -> Option<Event> {
         if self.0 == 0 {
             return None;
         }
+        // The lowest bit is the first event; the second line clears it.
         let event = self.0.trailing_zeros();
         self.0 &= self.0 - 1;
         EVENTS.get(event as usize).copied()
-    }
-}
-
-impl Connection {
-    /// Returns whether [`Self::poll_event`] may have something to tell, for those who ask often.
-    #[must_use]
-    #[inline]
-    pub fn has_events(&self) -> bool {
-        self.events.0 != 0 || self.wants_room
-    }
-
-    /// Returns the next thing the application should know.
-    #[must_use]
-    pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.next().or_else(|| self.take_writable())
     }
 }

@@ -1,64 +1,59 @@
-//! TCP Fast Open (RFC 7413): data on the SYN, and a connection that is used before its handshake ends.
+//! The state of TCP Fast Open (RFC 7413): data on the SYN, and a connection that is used before its handshake ends.
 
-use super::state::State;
-use super::{AcceptedRange, Connection, Identity};
 use crate::config::Config;
 use crate::policy::segmentation::{ALL_OPTIONS, IpVersion};
-use crate::trace::Cx;
-use alloc::boxed::Box;
 use core::num::NonZeroU16;
-use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{FastOpen, Flags, Options, Segment};
 
-/// What a client's cache says of a server: what the SYN asks for, or uses.
+/// What a SYN requests or uses, from a client's cache of servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FastOpenOffer {
-    /// Asks for a cookie; the SYN carries no data.
+    /// Requests a cookie; the SYN carries no data.
     Request {
-        /// Under the kind that experiments share, for a server or a path that ignored the request under its own.
+        /// Whether the option has the experimental kind, for a server or path that ignored the request with the assigned one.
         is_experimental: bool,
     },
-    /// Uses a cookie that the server gave before.
+    /// Uses a cookie that the server has sent before.
     Cookie {
-        /// That cookie.
+        /// The cookie.
         cookie: FastOpen,
-        /// The MSS that the server told then.
+        /// The MSS that the server advertised with it.
         mss: Option<NonZeroU16>,
     },
-    /// Sends data without a cookie, to a server that is known to ask for none.
+    /// Sends data without a cookie, to a server that is known to require none.
     WithoutCookie {
-        /// The MSS that the server told before.
+        /// The MSS that the server advertised before.
         mss: Option<NonZeroU16>,
     },
 }
 
-/// What came of [`Connection::open_fast`], for the cache of the driver: complete when
-/// [`Event::Established`](super::Event::Established) is told.
+/// The result of [`Connection::open_fast`](super::Connection::open_fast), for the driver's cache. It is complete when
+/// [`Event::Established`](super::Event::Established) is reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FastOpenOutcome {
     /// Bytes that the SYN carried.
     pub carried: u64,
-    /// Bytes of them that the server took. The others are sent again behind the handshake: that is not a loss.
+    /// Bytes of them that the server accepted. The others are sent again after the handshake, which does not count as a loss.
     pub accepted: u64,
-    /// The cookie to use from now on, if the server gave one and was asked for it, or was shown another.
+    /// The cookie to use from now on, if the server sent one.
     pub cookie: Option<FastOpen>,
-    /// The MSS that the server told, to be kept with the cookie; `None` before its answer.
+    /// The MSS that the server advertised, to be cached with the cookie; `None` before its answer.
     pub mss: Option<NonZeroU16>,
-    /// The SYN had to be repeated, without option and data: they may be what a middlebox dropped (RFC 7413 §4.2.1).
+    /// Whether the SYN was retransmitted, without option and data: a middlebox may have dropped those (RFC 7413 §4.2.1).
     pub was_repeated: bool,
 }
 
-/// What a connection with Fast Open keeps beside others.
+/// The state of a connection with Fast Open.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fast {
-    /// The side that opened.
+    /// The side that sends the SYN.
     Client { offer: FastOpenOffer, outcome: FastOpenOutcome },
-    /// The side that took data from the SYN.
+    /// The side that accepted data from the SYN.
     Server {
-        /// A cookie to give with the first answer.
+        /// A cookie to send with the first SYN-ACK.
         cookie: Option<FastOpen>,
-        /// The answer went more than once: what was sent behind it waits for the handshake.
-        is_repeating: bool,
+        /// Whether the SYN-ACK was retransmitted: the data behind it then wait for the handshake.
+        was_repeated: bool,
     },
 }
 
@@ -71,9 +66,9 @@ impl FastOpenOffer {
         }
     }
 
-    /// Returns the most data that the SYN may carry (RFC 7413 §4.2.1) beside as many options as a header can have: middleboxes
-    /// may add to those of a SYN (as Linux).
+    /// Returns the most data that the SYN may carry (RFC 7413 §4.2.1).
     fn room(self, ip: IpVersion) -> u64 {
+        // As in Linux: all of the option space stays free, because middleboxes may add options to a SYN.
         match self {
             Self::Request { .. } => 0,
             Self::Cookie { mss, .. } | Self::WithoutCookie { mss } => {
@@ -83,126 +78,89 @@ impl FastOpenOffer {
     }
 }
 
-impl Connection {
-    /// Lets the SYN ask for a Fast Open cookie, or carry what was written before it leaves: to be called between
-    /// [`Self::connect_as`] and the first [`Self::poll_transmit`].
-    ///
-    /// Data on a SYN may reach the application of the server twice (RFC 7413 §2.1): it is for the application to allow that.
-    /// Frames never ride on a SYN.
-    pub fn open_fast(&mut self, offer: FastOpenOffer) {
-        if self.state == State::SynSent && self.sender.buffer().scoreboard().smax() == 0 {
-            self.fast = Some(Box::new(Fast::Client { offer, outcome: FastOpenOutcome::default() }));
+impl Fast {
+    /// Returns the state of a client that makes this offer.
+    pub(super) fn client(offer: FastOpenOffer) -> Self {
+        Self::Client { offer, outcome: FastOpenOutcome::default() }
+    }
+
+    /// Returns the state of a server that sends this cookie.
+    pub(super) fn server(cookie: Option<FastOpen>) -> Self {
+        Self::Server { cookie, was_repeated: false }
+    }
+
+    /// Returns the result of a client's offer.
+    pub(super) fn outcome(&self) -> Option<FastOpenOutcome> {
+        match self {
+            Self::Client { outcome, .. } => Some(*outcome),
+            Self::Server { .. } => None,
         }
     }
 
-    /// Returns the most bytes of what is written that the SYN carries; 0 if it was not asked for by [`Self::open_fast`].
-    pub fn room_on_syn(&self) -> u64 {
-        let own = u64::from(self.config.segments.mss).saturating_sub(ALL_OPTIONS);
-        match self.fast.as_deref() {
-            Some(Fast::Client { offer, .. }) if !self.config.real_time.framing => {
-                offer.room(self.config.segments.ip).min(own)
-            }
-            Some(Fast::Client { .. } | Fast::Server { .. }) | None => 0,
+    /// Returns the most bytes that the SYN carries.
+    pub(super) fn room_on_syn(&self, config: &Config) -> u64 {
+        let own = u64::from(config.segments.mss).saturating_sub(ALL_OPTIONS);
+        match self {
+            // Frames never ride on a SYN: it is not cut by the send buffer.
+            Self::Client { offer, .. } if !config.real_time.framing => offer.room(config.segments.ip).min(own),
+            Self::Client { .. } | Self::Server { .. } => 0,
         }
     }
 
-    /// Says what came of [`Self::open_fast`]; `None` without it.
-    pub fn fast_open(&self) -> Option<FastOpenOutcome> {
-        match self.fast.as_deref() {
-            Some(Fast::Client { outcome, .. }) => Some(*outcome),
-            Some(Fast::Server { .. }) | None => None,
-        }
+    /// Returns whether this side accepted data from the SYN.
+    pub(super) fn is_server(&self) -> bool {
+        matches!(self, Self::Server { .. })
     }
 
-    /// Opens a connection for a SYN whose data may be believed before its sender proved to be where it says: its cookie is
-    /// right, or none is asked for. The data can be read and answered at once.
-    ///
-    /// `cookie` goes back with the first SYN-ACK. Drain [`Self::poll_transmit`] as after any other call.
-    pub fn accept_fast(
-        cx: &mut Cx<'_>,
-        config: &Config,
-        identity: Identity,
-        seeds: SeedTree,
-        syn: &Segment,
-        cookie: Option<FastOpen>,
-    ) -> (Self, AcceptedRange) {
-        let mut connection = Self::listen_as(config, identity, seeds);
-        connection.on_segment(cx, syn);
-        if connection.state != State::SynReceived {
-            return (connection, AcceptedRange::default());
-        }
-        connection.fast = Some(Box::new(Fast::Server { cookie, is_repeating: false }));
-        connection.sender.on_opened_early(cx, u64::from(syn.window));
-        let taken = connection.take_opening_payload(cx, syn.len, false);
-        (connection, taken)
-    }
-
-    /// Takes what a SYN or SYN-ACK carries.
-    pub(super) fn take_opening_payload(&mut self, cx: &mut Cx<'_>, len: u16, has_fin: bool) -> AcceptedRange {
-        let end = 1 + u64::from(len) + u64::from(has_fin);
-        let taken = if end > 1 { self.on_payload(cx, 1..end, has_fin) } else { AcceptedRange::default() };
-        self.close_if_finished(cx.now);
-        taken
-    }
-
-    /// Returns whether data may leave although the handshake goes on.
-    #[cold]
+    /// Returns whether data may be sent before the handshake is done.
     pub(super) fn may_send_early(&self) -> bool {
-        matches!(self.fast.as_deref(), Some(Fast::Server { is_repeating: false, .. }))
+        matches!(self, Self::Server { was_repeated: false, .. })
     }
 
-    /// Returns whether this side took data from the SYN.
-    pub(super) fn is_fast_server(&self) -> bool {
-        matches!(self.fast.as_deref(), Some(Fast::Server { .. }))
-    }
-
-    /// Returns the round trip of an answer that data may follow at once, if it was sent only once.
-    pub(super) fn early_rtt(&self, now: Instant) -> Option<Duration> {
-        self.may_send_early().then(|| self.sender.syn_ack_rtt(now))
-    }
-
-    /// Puts onto an opening segment what Fast Open adds to it: the first time only (RFC 7413 §4.2.1). Gives the length of the
-    /// data.
-    pub(super) fn add_fast_open(&mut self, is_retransmission: bool, options: &mut Options) -> u64 {
-        let carried = self.sender.buffer().queue().unsent().min(self.room_on_syn());
-        match self.fast.as_deref_mut() {
-            Some(Fast::Client { outcome, .. }) if is_retransmission => outcome.was_repeated = true,
-            Some(Fast::Client { offer, outcome }) => {
+    /// Adds Fast Open to the options of a SYN or SYN-ACK; returns how many of the `unsent` bytes it carries.
+    pub(super) fn add_to_syn(&mut self, is_retransmission: bool, unsent: u64, options: &mut Options) -> u64 {
+        // Only the first time (RFC 7413 §4.2.1): a middlebox may have dropped the segment because of it.
+        match self {
+            Self::Client { outcome, .. } if is_retransmission => {
+                outcome.was_repeated = true;
+                0
+            }
+            Self::Server { was_repeated, .. } if is_retransmission => {
+                *was_repeated = true;
+                0
+            }
+            Self::Client { offer, outcome } => {
                 if let Some(option) = offer.option() {
                     let with_option = options.with_fast_open(option);
+                    // A cookie that does not fit beside the other options: an ordinary SYN.
                     if with_option.wire_len() as u64 > ALL_OPTIONS {
                         return 0;
                     }
                     *options = with_option;
                 }
-                outcome.carried = carried;
-                return carried;
+                outcome.carried = unsent;
+                unsent
             }
-            Some(Fast::Server { is_repeating, .. }) if is_retransmission => *is_repeating = true,
-            Some(Fast::Server { cookie: Some(cookie), .. }) => *options = options.with_fast_open(*cookie),
-            Some(Fast::Server { cookie: None, .. }) | None => {}
+            Self::Server { cookie, .. } => {
+                if let Some(cookie) = cookie {
+                    *options = options.with_fast_open(*cookie);
+                }
+                0
+            }
         }
-        0
     }
 
-    /// Returns the position behind the last byte that was ever sent, on the SYN too.
-    pub(super) fn sent_end(&self) -> u64 {
-        let carried = self.fast_open().map_or(0, |outcome| outcome.carried);
-        self.sender.buffer().scoreboard().end_position().max(1 + carried)
-    }
-
-    /// Learns what the server's answer says of the SYN, and that it took its data up to stream position `ack`. Gives how many
-    /// bytes it left.
-    pub(super) fn learn_fast_open(&mut self, answer: &Segment, ack: u64) -> u64 {
-        let Some(Fast::Client { offer, outcome }) = self.fast.as_deref_mut() else { return 0 };
+    /// Reads the server's answer, which accepts data up to stream position `ack`; returns how many bytes it accepted and how many
+    /// it left.
+    pub(super) fn on_answer(&mut self, answer: &Segment, ack: u64, ip: IpVersion) -> Option<(u64, u64)> {
+        let Self::Client { offer, outcome } = self else { return None };
         outcome.accepted = (ack - 1).min(outcome.carried);
         if answer.flags.contains(Flags::SYN) {
-            outcome.mss = answer.options.mss.or(NonZeroU16::new(self.config.segments.ip.default_mss()));
+            outcome.mss = answer.options.mss.or(NonZeroU16::new(ip.default_mss()));
+            // A cookie that was not requested is ignored.
             let has_asked = offer.option().is_some();
             outcome.cookie = answer.options.fast_open().filter(|option| has_asked && !option.is_request());
         }
-        let FastOpenOutcome { accepted, carried, .. } = *outcome;
-        self.sender.on_syn_data_accepted(accepted);
-        carried - accepted
+        Some((outcome.accepted, outcome.carried - outcome.accepted))
     }
 }

@@ -1,8 +1,8 @@
 //! The connection's state: handshake states, then one state for the transfer with a side each.
 
-/// Where the connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum TcpState {
     Listen,
     SynSent,
     SynReceived,
@@ -11,7 +11,7 @@ pub(crate) enum State {
     Closed,
 }
 
-/// The transfer state: how far each direction is closed, and who began.
+/// The transfer state: how far each direction is closed, and which side closed first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sides {
     pub(crate) send: SendSide,
@@ -59,13 +59,14 @@ pub enum RfcState {
     Closed,
 }
 
-impl State {
-    /// Returns whether data flow in both directions, and nobody has begun to close.
+impl TcpState {
+    /// Returns whether neither side has begun to close.
     #[inline]
     pub(crate) fn is_open(self) -> bool {
         matches!(self, Self::Transfer(Sides { send: SendSide::Open, receive: ReceiveSide::Open, .. }))
     }
 
+    /// Returns the state's name in RFC 9293.
     pub(crate) fn rfc(self) -> RfcState {
         match self {
             Self::Listen => RfcState::Listen,

@@ -237,6 +237,11 @@ impl SendBuffer {
         self.window_end().saturating_sub(self.scoreboard.end_position())
     }
 
+    /// Returns whether a segment that ends at stream position `end` lies beyond the receiver's window: a window probe.
+    pub(crate) fn is_probe(&self, end: u64) -> bool {
+        end > self.window_end()
+    }
+
     /// Returns whether the last segment sent lies beyond the receiver's window.
     pub(super) fn is_beyond_window(&self) -> bool {
         self.scoreboard.end_position() > self.window_end()

@@ -10,6 +10,7 @@ pub(crate) use self::persist::Persist;
 pub(crate) use self::timer::RetransmissionTimer;
 
 use crate::config::Config;
+use crate::config::groups::IdleRto;
 use crate::policy::control::Missing;
 use crate::policy::recovery::choice::Recovery;
 use crate::policy::recovery::scheme::Scheme;
@@ -68,7 +69,7 @@ impl Loss {
             persist: Persist::default(),
             activity: Activity::NONE,
             restart: config.timers.restart,
-            keeps_idle_timer: config.timers.idle == crate::config::groups::IdleRto::Keep,
+            keeps_idle_timer: config.timers.idle == IdleRto::Keep,
             probes_empty: config.timers.window_probe == WindowProbe::Empty,
         }
     }
