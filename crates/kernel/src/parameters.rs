@@ -1,8 +1,9 @@
 //! PERT's parameters: keys and values as a person writes them, and the numbers that the program in the kernel reads.
 
 use crate::failure::{Failure, Outcome};
-use earlybird_scenario::{Profile, ScenarioError, Time, nearest, resolve};
+use earlybird_scenario::{Profile, ScenarioError, Time, resolve};
 use earlybird_tcp::{AlphaRule, Control, CurveTail, LossFactor, MaxDelay, PertFlags};
+use earlybird_transport::nearest;
 use serde_json::{Value, json};
 
 /// Binary places of windows, shares and probabilities in the kernel (`bpf/fixed.h`).

@@ -1,6 +1,6 @@
 //! From a scenario's endpoint settings to a connection's configuration: the profile fills what was left open.
 
-use crate::name::{ControlName, Detection, Kind, Preset, Repair, Transport};
+use crate::name::{Detection, Kind, Preset, Repair, Transport};
 use crate::quantity::{Fraction, Time};
 use crate::settings::{self, Endpoint, Profile, Rack, RetransmissionTimer};
 use earlybird_tcp::{
@@ -117,17 +117,12 @@ impl Endpoint {
     /// Returns the congestion control: the one that the transport is named after, or Reno's; our own preset brings its own.
     fn control(&self, base: &Config) -> Control {
         match self.transport.kind {
-            Kind::Control(name) => self.controls.control(name, self.profile).unwrap_or(base.control),
+            Kind::Control(name) => self.controls.control(name.as_str(), self.profile).unwrap_or(base.control),
             Kind::Repair(Repair::Tahoe) => Control::Tahoe,
             Kind::RealTime(Preset::EarlybirdRt) => base.control,
-            Kind::RealTime(Preset::Hollywood) => self.cubic().unwrap_or(base.control),
+            Kind::RealTime(Preset::Hollywood) => self.controls.control("cubic", self.profile).unwrap_or(base.control),
             Kind::Repair(_) | Kind::Datagram(_) | Kind::Quic(_) | Kind::RealTime(_) => Control::Reno,
         }
-    }
-
-    /// Returns CUBIC with the parameters of its table.
-    fn cubic(&self) -> Option<Control> {
-        self.controls.control(ControlName::new("cubic")?, self.profile)
     }
 
     fn recovery_called(&self, recovery: settings::Recovery) -> Recovery {

@@ -61,25 +61,6 @@ pub trait ControlTable: Default + Serialize + DeserializeOwned + JsonSchema + 's
         Ok(())
     }
 
-    /// Returns the control. [`keep`] makes one of a [`ControlFactory`](earlybird_tcp::ControlFactory).
+    /// Returns the control. [`Control::custom_with`] makes one of a [`ControlFactory`](earlybird_tcp::ControlFactory).
     fn control(&self, profile: Profile) -> Control;
-}
-
-use earlybird_tcp::ControlFactory;
-use std::any::Any;
-use std::sync::{PoisonError, RwLock};
-
-/// The controls that [`keep`] keeps.
-static KEPT: RwLock<Vec<&'static dyn ControlFactory>> = RwLock::new(Vec::new());
-
-/// Keeps a control from outside `earlybird-tcp` for the rest of the program, once for equal ones.
-pub fn keep<F: ControlFactory + PartialEq>(factory: F) -> Control {
-    let mut kept = KEPT.write().unwrap_or_else(PoisonError::into_inner);
-    let same = |known: &&'static dyn ControlFactory| (*known as &dyn Any).downcast_ref::<F>() == Some(&factory);
-    if let Some(known) = kept.iter().copied().find(same) {
-        return Control::custom(known);
-    }
-    let new: &'static dyn ControlFactory = Box::leak(Box::new(factory));
-    kept.push(new);
-    Control::custom(new)
 }

@@ -23,7 +23,7 @@ mod table;
 pub use check::positive;
 pub use controls::{
     AlphaRule, Bbr, ControlTable, ControlTables, Copa, Cubic, CubicVersion, CurveTail, LossFactor, MaxDelay, Pert,
-    PertForm, PertPreset, PiDesign, Prague, SlowStart, Vegas, VegasPreset, keep,
+    PertForm, PertPreset, PiDesign, Prague, SlowStart, Vegas, VegasPreset,
 };
 pub use did_you_mean::{did_you_mean, listed, nearest};
 pub use error::{ScenarioError, join, text_of};

@@ -4,7 +4,7 @@
 //! through it step by step.
 
 use earlybird_tcp::{CongestionControl, Control, ControlFactory, ControlSetup, Cx, Flight, Progress, Window};
-use earlybird_transport::{ControlTable, Profile, keep};
+use earlybird_transport::{ControlTable, Profile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,25 +26,36 @@ impl Default for Aimd {
     }
 }
 
-/// How a connection comes by its window.
-impl ControlFactory for Aimd {
+/// Makes the window of a connection.
+#[derive(Debug)]
+struct AimdFactory;
+
+impl ControlFactory for AimdFactory {
     fn name(&self) -> &'static str {
-        Self::NAME
+        Aimd::NAME
     }
 
     fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
-        Box::new(AimdWindow { aimd: self.clone(), cwnd: 1.0, ssthresh: setup.ssthresh })
+        let [increase, decrease, ..] = setup.parameters;
+        Box::new(AimdWindow { aimd: Aimd { increase, decrease }, cwnd: 1.0, ssthresh: setup.ssthresh })
     }
 }
 
-/// How scenarios name it: `transport = "aimd-example"`, with its parameters in `endpoint.aimd-example`.
+impl Aimd {
+    /// Returns the control with these parameters.
+    pub const fn control(&self) -> Control {
+        Control::custom_with(&AimdFactory, [self.increase, self.decrease])
+    }
+}
+
+/// The name in scenarios: `transport = "aimd-example"`, with its parameters in `endpoint.aimd-example`.
 impl ControlTable for Aimd {
     const NAME: &'static str = "aimd-example";
     const TITLE: &'static str = "Additive increase and multiplicative decrease by any two numbers";
     const SOURCE: &'static str = "Yang and Lam, ICNP 2000";
 
     fn control(&self, _profile: Profile) -> Control {
-        keep(self.clone())
+        Self::control(self)
     }
 }
 
@@ -122,7 +133,8 @@ mod tests {
     use earlybird_units::{Instant, SeedTree};
 
     fn window(aimd: &Aimd) -> Box<dyn CongestionControl> {
-        let mut window = aimd.build(&Config::rfc().control_setup(SeedTree::new(1)));
+        let config = Config::rfc().with_control(aimd.control());
+        let mut window = config.control.factory().build(&config.control_setup(SeedTree::new(1)));
         window.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 10.0);
         window
     }

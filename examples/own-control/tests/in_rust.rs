@@ -4,7 +4,7 @@ use earlybird_tcp::{Config, Connection, Control, Cx};
 use earlybird_units::{Instant, SeedTree};
 use own_control::Aimd;
 
-static GENTLE: Aimd = Aimd { increase: 0.2, decrease: 0.125 };
+const GENTLE: Aimd = Aimd { increase: 0.2, decrease: 0.125 };
 
 /// Lets the client's segment number `lost` get lost, a round trip of 10 ms, and gives the windows at its loss and after it.
 fn windows(control: Control, lost: u64) -> (f64, f64) {
@@ -38,7 +38,7 @@ fn windows(control: Control, lost: u64) -> (f64, f64) {
 
 #[test]
 fn a_connection_shrinks_its_window_by_the_share_that_the_control_says() {
-    let (before, after) = windows(Control::custom(&GENTLE), 40);
+    let (before, after) = windows(GENTLE.control(), 40);
     let (renos_before, renos_after) = windows(Control::Reno, 40);
     assert!(after > 0.7 * before, "{before} → {after}");
     assert!(renos_after < 0.7 * renos_before, "{renos_before} → {renos_after}");

@@ -44,6 +44,7 @@ impl Config {
             halved: self.halved(),
             recovery: self.recovery.scheme,
             seeds,
+            parameters: self.control.custom_parameters(),
         }
     }
 

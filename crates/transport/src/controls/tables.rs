@@ -1,6 +1,5 @@
 use super::Entry;
 use crate::error::{ScenarioError, join};
-use crate::name::ControlName;
 use crate::register::Transports;
 use crate::settings::Profile;
 use earlybird_tcp::Control;
@@ -40,8 +39,8 @@ impl ControlTables {
     }
 
     /// Returns the control of this name with the parameters of its table; `None` if the register has none of that name.
-    pub fn control(&self, name: ControlName, profile: Profile) -> Option<Control> {
-        self.transports.control(name.as_str()).map(|entry| (entry.control)(self.table(entry), profile))
+    pub fn control(&self, name: &str, profile: Profile) -> Option<Control> {
+        self.transports.control(name).map(|entry| (entry.control)(self.table(entry), profile))
     }
 
     pub(crate) fn check(&self, profile: Profile, path: &str) -> Result<(), ScenarioError> {

@@ -2,6 +2,7 @@
 
 use super::CongestionControl;
 use super::reno::{Halved, Reno};
+use crate::policy::control::registry::CUSTOM_PARAMETERS;
 use crate::policy::recovery::choice::Recovery;
 use crate::policy::recovery::dupack_common::RecoveryRules;
 use alloc::boxed::Box;
@@ -42,6 +43,8 @@ pub struct ControlSetup {
     pub recovery: Recovery,
     /// Where its draws come from: `seeds.child("name").random()`.
     pub seeds: SeedTree,
+    /// The parameters of a control from outside this crate, see [`Control::custom_with`](crate::Control::custom_with).
+    pub parameters: [f64; CUSTOM_PARAMETERS],
 }
 
 impl ControlSetup {

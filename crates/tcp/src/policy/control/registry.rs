@@ -68,27 +68,53 @@ controls! {
 }
 
 impl Control {
-    /// Makes a choice of a control from outside this crate.
+    /// Returns a control from outside this crate that has no parameters.
     pub const fn custom(factory: &'static dyn ControlFactory) -> Self {
-        Self::Custom(CustomControl(factory))
+        Self::Custom(CustomControl { factory, parameters: [0.0; CUSTOM_PARAMETERS] })
+    }
+
+    /// Returns a control from outside this crate. Its factory finds the parameters in [`ControlSetup::parameters`](crate::ControlSetup::parameters).
+    pub const fn custom_with<const N: usize>(factory: &'static dyn ControlFactory, numbers: [f64; N]) -> Self {
+        const { assert!(N <= CUSTOM_PARAMETERS, "a custom control has at most eight parameters") };
+        let mut parameters = [0.0; CUSTOM_PARAMETERS];
+        // A loop by index, because iterators are not const.
+        let mut index = 0;
+        while index < N {
+            parameters[index] = numbers[index];
+            index += 1;
+        }
+        Self::Custom(CustomControl { factory, parameters })
+    }
+
+    /// Returns the parameters of a custom control; zeros for the others, which have types of their own.
+    pub(crate) const fn custom_parameters(&self) -> [f64; CUSTOM_PARAMETERS] {
+        if let Self::Custom(custom) = self { custom.parameters } else { [0.0; CUSTOM_PARAMETERS] }
     }
 }
 
-/// A congestion control from outside this crate. Two are equal if they are the same value in the same place.
+/// The largest number of parameters of a control from outside this crate. They are plain numbers beside a static factory, so
+/// that a configuration can be copied and owns nothing.
+pub(crate) const CUSTOM_PARAMETERS: usize = 8;
+
+/// A congestion control from outside this crate. Two are equal if they have the same factory and equal parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct CustomControl(&'static dyn ControlFactory);
+pub struct CustomControl {
+    factory: &'static dyn ControlFactory,
+    parameters: [f64; CUSTOM_PARAMETERS],
+}
 
 impl Deref for CustomControl {
     type Target = dyn ControlFactory;
 
     fn deref(&self) -> &Self::Target {
-        self.0
+        self.factory
     }
 }
 
 impl PartialEq for CustomControl {
     fn eq(&self, other: &Self) -> bool {
-        // Values without fields may all stand in one place.
-        Any::type_id(self.0) == Any::type_id(other.0) && core::ptr::addr_eq(self.0, other.0)
+        // Factories without fields may share one address, so that it takes the type to tell them apart.
+        let is_same_type = Any::type_id(self.factory) == Any::type_id(other.factory);
+        is_same_type && core::ptr::addr_eq(self.factory, other.factory) && self.parameters == other.parameters
     }
 }
