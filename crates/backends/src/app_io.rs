@@ -1,108 +1,91 @@
-//! What applications can do in real time.
+//! The runtime as the host of applications.
 
 use crate::app_runtime::AppRuntime;
 use crate::hosts::Hosts;
 use earlybird_sim::{FlowId, Observer};
-use earlybird_traffic::{ConnectionId, Encoding, Io, ListenerIo, Part, PathId, Playout};
+use earlybird_traffic::{AppHost, AppTable, ConnectionId, Encoding, Part, PathId, Playout, ReceiverId, SenderId};
 use earlybird_units::Instant;
 
-/// A source's view of a run.
-pub(crate) struct RuntimeSenderIo<'a, H: Hosts> {
-    pub(crate) runtime: &'a mut AppRuntime<H>,
-    pub(crate) sender: usize,
-    /// When it was to act.
-    pub(crate) now: Instant,
-}
-
-/// What a source holds whose connection the system refused: nothing comes of it, and the run ends.
+/// The connection of a sender whose `open` failed. Calls with it do nothing, and the run ends with the error.
 const NO_CONNECTION: ConnectionId = ConnectionId(u32::MAX);
 
-impl<H: Hosts> Io for RuntimeSenderIo<'_, H> {
-    fn now(&self) -> Instant {
-        self.now
+impl<H: Hosts> AppRuntime<H> {
+    fn connection_of(&self, receiver: ReceiverId) -> Option<ConnectionId> {
+        self.apps.connection_of(receiver).map(|(connection, _)| connection)
+    }
+}
+
+impl<H: Hosts> AppHost for AppRuntime<H> {
+    fn apps(&self) -> &AppTable {
+        &self.apps
     }
 
-    fn open(&mut self, _: PathId) -> ConnectionId {
-        self.runtime.open(self.sender).unwrap_or_else(|error| {
-            self.runtime.failure = Some(error);
+    fn apps_mut(&mut self) -> &mut AppTable {
+        &mut self.apps
+    }
+
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    fn mss(&self, flow: FlowId) -> u64 {
+        self.flows[flow.0 as usize].mss
+    }
+
+    fn open(&mut self, sender: SenderId, _: PathId) -> ConnectionId {
+        // An application cannot handle the error: it is kept for the loop in `run`.
+        self.open_connection(sender).unwrap_or_else(|error| {
+            self.failure = Some(error);
             NO_CONNECTION
         })
     }
 
     fn write(&mut self, connection: ConnectionId, bytes: u64) {
-        self.runtime.write(connection, bytes);
+        self.write_stream(connection, bytes);
     }
 
-    fn write_unit_made(&mut self, connection: ConnectionId, bytes: u64, made: Instant) {
-        self.runtime.write_unit(made, connection, bytes);
+    fn write_unit(&mut self, flow: FlowId, connection: ConnectionId, bytes: u64, created: Instant) {
+        self.write_unit_at(flow, connection, bytes, created);
     }
 
-    /// What waits for room is not asked for here: the applications that ask are refused.
     fn is_blocked(&self, _: ConnectionId) -> bool {
+        // Only `ingest` asks, and scenarios with it are refused: see `unsupported`.
         false
     }
 
-    fn tell(&mut self, event: Encoding) {
-        let flow = self.runtime.senders[self.sender].flow;
-        self.runtime.recorder.on_encoding(self.now, FlowId(flow as u32), event);
-    }
-
     fn close(&mut self, connection: ConnectionId) {
-        let Some(state) = self.runtime.connections.get_mut(connection.0 as usize) else { return };
+        let Some(state) = self.connections.get_mut(connection.0 as usize) else { return };
         state.is_closing = true;
-        self.runtime.flush(connection);
+        self.flush(connection);
     }
 
-    fn wake_at(&mut self, at: Instant) {
-        self.runtime.senders[self.sender].wake = at;
+    fn read_part(&mut self, receiver: ReceiverId, may_skip: bool) -> Option<Part> {
+        self.read_unit_part(self.connection_of(receiver)?, may_skip)
     }
 
-    fn mss(&self) -> u64 {
-        self.runtime.flows[self.runtime.senders[self.sender].flow].mss
-    }
-}
-
-/// A viewer's view of a run.
-pub(crate) struct RuntimeReceiverIo<'a, H: Hosts> {
-    pub(crate) runtime: &'a mut AppRuntime<H>,
-    pub(crate) receiver: usize,
-}
-
-impl<H: Hosts> RuntimeReceiverIo<'_, H> {
-    fn connection(&self) -> Option<ConnectionId> {
-        self.runtime.receivers[self.receiver].connection
-    }
-}
-
-impl<H: Hosts> ListenerIo for RuntimeReceiverIo<'_, H> {
-    fn now(&self) -> Instant {
-        self.runtime.clock.now()
+    fn peek_part(&self, receiver: ReceiverId) -> Option<Part> {
+        self.hosts.peek_frame(self.connection_of(receiver)?)
     }
 
-    fn read_in_order(&mut self) -> Option<Part> {
-        self.runtime.read_part(self.connection()?, false)
+    fn received(&self, receiver: ReceiverId) -> u64 {
+        self.connection_of(receiver).map_or(0, |connection| self.hosts.received(connection))
     }
 
-    fn read(&mut self) -> Option<Part> {
-        self.runtime.read_part(self.connection()?, true)
-    }
-
-    fn peek(&self) -> Option<Part> {
-        self.runtime.hosts.peek_frame(self.connection()?)
-    }
-
-    fn write(&mut self, bytes: u64) {
-        if let Some(id) = self.connection() {
-            self.runtime.hosts.reply(id, bytes);
+    fn reply(&mut self, receiver: ReceiverId, bytes: u64, _number: u64) {
+        if let Some(connection) = self.connection_of(receiver) {
+            self.hosts.reply(connection, bytes);
         }
     }
 
-    fn wake_at(&mut self, at: Instant) {
-        self.runtime.receivers[self.receiver].wake = at;
+    fn is_connected(&self, receiver: ReceiverId) -> bool {
+        self.connection_of(receiver).is_some()
     }
 
-    fn tell(&mut self, event: Playout) {
-        let flow = self.runtime.receivers[self.receiver].flow;
-        self.runtime.recorder.on_playout(self.runtime.clock.now(), FlowId(flow as u32), event);
+    fn on_encoding(&mut self, at: Instant, flow: FlowId, event: Encoding) {
+        self.recorder.on_encoding(at, flow, event);
+    }
+
+    fn on_playout(&mut self, flow: FlowId, event: Playout) {
+        self.recorder.on_playout(self.clock.now(), flow, event);
     }
 }

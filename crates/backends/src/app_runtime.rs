@@ -1,59 +1,37 @@
 //! A run, as its applications live it.
 
-use crate::app_io::{RuntimeReceiverIo, RuntimeSenderIo};
 use crate::clock::Clock;
 use crate::hosts::{Hosts, Readiness};
 use crate::links::Samples;
-use crate::unit_map::UnitMap;
 use earlybird_emulator::DelayHistogram;
 use earlybird_experiment::{FlowSpec, Recorder};
 use earlybird_scenario::Scenario;
 use earlybird_sim::{Carrier, FlowId, Observer};
-use earlybird_traffic::{Application, Completion, ConnectionId, Io, Listener, ListenerIo, Part, cut};
+use earlybird_traffic::{AppTable, ConnectionId, Part, ReceiverId, SenderId, UnitMap, cut, with_receiver, with_sender};
 use earlybird_units::{Duration, Instant};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// An application that writes.
-pub(crate) struct SenderSlot {
-    /// Away while it acts.
-    application: Option<Box<dyn Application>>,
-    pub(crate) flow: usize,
-    pub(crate) wake: Instant,
-}
-
-/// Who views the first connection of a flow.
-pub(crate) struct ReceiverSlot {
-    /// Away while it acts.
-    viewer: Option<Box<dyn Listener>>,
-    pub(crate) flow: usize,
-    pub(crate) connection: Option<ConnectionId>,
-    pub(crate) wake: Instant,
-}
-
-/// What is known of a connection besides what its hosts know.
+/// The state of a connection beside that of its hosts.
 pub(crate) struct ConnectionState {
-    pub(crate) flow: usize,
-    sender: usize,
-    receiver: Option<usize>,
-    /// Bytes written that the opener had no room for.
-    pub(crate) waiting: u64,
-    /// Something was written since the opener was last known to have everything acknowledged.
-    pub(crate) is_undrained: bool,
+    flow: FlowId,
+    sender: SenderId,
+    receiver: Option<ReceiverId>,
+    /// Bytes written for which the opener had no room.
+    waiting: u64,
+    /// Whether something was written since the opener last had everything acknowledged.
+    is_undrained: bool,
     pub(crate) is_closing: bool,
-    /// Where in its stream units are; of frames which were written, and read.
     unit_map: UnitMap,
-    units: u64,
-    completion: Completion,
 }
 
-/// A flow, as far as its applications ask.
-pub(crate) struct Flow {
+/// The properties of a flow that its applications use.
+pub(crate) struct FlowInfo {
     pub(crate) mss: u64,
     has_units: bool,
-    /// It carries frames, not a stream.
+    /// Whether its connection carries frames, not a stream.
     has_frames: bool,
-    receiver: Option<usize>,
+    receiver: Option<ReceiverId>,
 }
 
 /// All that goes on in a run but for the carrying of packets.
@@ -61,9 +39,8 @@ pub(crate) struct AppRuntime<H> {
     pub(crate) hosts: H,
     pub(crate) recorder: Recorder,
     pub(crate) clock: Clock,
-    pub(crate) flows: Vec<Flow>,
-    pub(crate) senders: Vec<SenderSlot>,
-    pub(crate) receivers: Vec<ReceiverSlot>,
+    pub(crate) flows: Vec<FlowInfo>,
+    pub(crate) apps: AppTable,
     /// By number of the connection.
     pub(crate) connections: Vec<ConnectionState>,
     /// What the system refused to an application, which could not be told.
@@ -89,8 +66,7 @@ impl<H: Hosts> AppRuntime<H> {
             recorder,
             clock,
             flows: Vec::new(),
-            senders: Vec::new(),
-            receivers: Vec::new(),
+            apps: AppTable::default(),
             connections: Vec::new(),
             failure: None,
             end: Instant::ZERO + scenario.duration.duration(),
@@ -106,17 +82,12 @@ impl<H: Hosts> AppRuntime<H> {
     }
 
     fn add_flow(&mut self, spec: FlowSpec) {
-        let flow = self.flows.len();
-        for (wake, application) in spec.sources {
-            self.senders.push(SenderSlot { application: Some(application), flow, wake });
+        for (start, app) in spec.sources {
+            self.apps.add_sender(spec.id, app, start);
         }
-        let receiver = spec.viewer.map(|viewer| {
-            let viewer: Option<Box<dyn Listener>> = Some(Box::new(viewer));
-            self.receivers.push(ReceiverSlot { viewer, flow, connection: None, wake: Instant::NEVER });
-            self.receivers.len() - 1
-        });
+        let receiver = spec.viewer.map(|viewer| self.apps.add_receiver(spec.id, Box::new(viewer)));
         let has_frames = matches!(&spec.carrier, Carrier::Tcp(settings) if settings.opener.real_time.framing);
-        self.flows.push(Flow { mss: mss_of(&spec.carrier), has_units: false, has_frames, receiver });
+        self.flows.push(FlowInfo { mss: mss_of(&spec.carrier), has_units: false, has_frames, receiver });
     }
 
     /// Lets everything happen up to the end of the run, or until somebody says stop.
@@ -149,7 +120,7 @@ impl<H: Hosts> AppRuntime<H> {
     /// Tells the recorder what senders decided.
     fn note_decisions(&mut self) {
         for (at, id, event) in self.hosts.decisions() {
-            self.recorder.on_trace(at, FlowId(self.connections[id.0 as usize].flow as u32), event);
+            self.recorder.on_trace(at, self.connections[id.0 as usize].flow, event);
         }
     }
 
@@ -163,18 +134,15 @@ impl<H: Hosts> AppRuntime<H> {
         if self.samples.as_mut().is_some_and(|samples| samples.is_due(now)) {
             self.take_samples(now);
         }
-        for sender in 0..self.senders.len() {
-            let due = self.senders[sender].wake;
-            if due <= now {
-                self.senders[sender].wake = Instant::NEVER;
-                // What is written late was due when it was: the time counts as delay, as every other that this machine adds.
-                self.with_sender(sender, due, |application, io| application.on_wake(io));
+        for sender in self.apps.senders() {
+            if let Some(due) = self.apps.take_due_sender(sender, now) {
+                // The sender is told the time at which it was due: that this machine is late counts as delay of the unit.
+                with_sender(self, sender, due, |sender, io| sender.on_wake(io));
             }
         }
-        for receiver in 0..self.receivers.len() {
-            if self.receivers[receiver].wake <= now {
-                self.receivers[receiver].wake = Instant::NEVER;
-                self.with_receiver(receiver, |viewer, io| viewer.on_wake(io));
+        for receiver in self.apps.receivers() {
+            if self.apps.take_due_receiver(receiver, now) {
+                with_receiver(self, receiver, |receiver, io| receiver.on_wake(io));
             }
         }
         if self.next_drain <= now {
@@ -184,17 +152,15 @@ impl<H: Hosts> AppRuntime<H> {
     }
 
     fn next_time(&self, now: Instant) -> Instant {
-        let senders = self.senders.iter().map(|sender| sender.wake);
-        let receivers = self.receivers.iter().map(|receiver| receiver.wake);
         let is_draining = self.connections.iter().any(ConnectionState::may_drain);
         let drain = if is_draining { self.next_drain } else { Instant::NEVER };
         let sample = self.samples.and_then(|samples| samples.next()).unwrap_or(Instant::NEVER);
-        let others = [self.end, self.mark, sample, drain, now + MAX_WAIT];
-        senders.chain(receivers).chain(others).min().unwrap_or(now)
+        let due = [self.apps.next_wake(), self.end, self.mark, sample, drain, now + MAX_WAIT];
+        due.into_iter().min().unwrap_or(now)
     }
 
     fn connections(&self) -> impl Iterator<Item = (ConnectionId, FlowId)> {
-        (0..).zip(&self.connections).map(|(number, connection)| (ConnectionId(number), FlowId(connection.flow as u32)))
+        (0..).zip(&self.connections).map(|(number, connection)| (ConnectionId(number), connection.flow))
     }
 
     fn take_samples(&mut self, now: Instant) {
@@ -210,7 +176,7 @@ impl<H: Hosts> AppRuntime<H> {
             if self.connections[number].may_drain() && self.hosts.is_drained(id) {
                 self.connections[number].is_undrained = false;
                 let sender = self.connections[number].sender;
-                self.with_sender(sender, now, |application, io| application.on_drained(io, id));
+                with_sender(self, sender, now, |sender, io| sender.on_drained(io, id));
             }
         }
     }
@@ -239,106 +205,85 @@ impl<H: Hosts> AppRuntime<H> {
 
     /// Reads, or lets read, what came.
     fn on_readable(&mut self, id: ConnectionId) {
-        let connection = &self.connections[id.0 as usize];
-        let (flow, receiver) = (connection.flow, connection.receiver);
-        // Of frames each is known when it is read.
-        if self.flows[flow].has_units && !self.flows[flow].has_frames {
-            self.recorder.on_delivered(self.clock.now(), FlowId(flow as u32), self.hosts.received(id));
+        let ConnectionState { flow, receiver, .. } = self.connections[id.0 as usize];
+        let info = &self.flows[flow.0 as usize];
+        // Frames are reported when they are read.
+        if info.has_units && !info.has_frames {
+            self.recorder.on_delivered(self.clock.now(), flow, self.hosts.received(id));
         }
         match receiver {
-            Some(receiver) => self.with_receiver(receiver, |viewer, io| viewer.on_readable(io)),
+            Some(receiver) => with_receiver(self, receiver, |receiver, io| receiver.on_readable(io)),
             None => while self.hosts.read(id, u64::MAX) > 0 {},
         }
     }
 
-    fn with_sender(&mut self, sender: usize, now: Instant, act: impl FnOnce(&mut dyn Application, &mut dyn Io)) {
-        let Some(mut application) = self.senders[sender].application.take() else { return };
-        act(&mut *application, &mut RuntimeSenderIo { runtime: self, sender, now });
-        self.senders[sender].application = Some(application);
-    }
-
-    fn with_receiver(&mut self, receiver: usize, act: impl FnOnce(&mut dyn Listener, &mut dyn ListenerIo)) {
-        let Some(mut viewer) = self.receivers[receiver].viewer.take() else { return };
-        act(&mut *viewer, &mut RuntimeReceiverIo { runtime: self, receiver });
-        self.receivers[receiver].viewer = Some(viewer);
-    }
-
-    /// Opens a connection for an sender.
-    pub(crate) fn open(&mut self, sender: usize) -> io::Result<ConnectionId> {
-        let flow = self.senders[sender].flow;
-        let id = self.hosts.open(self.clock.now(), FlowId(flow as u32))?;
-        let receiver = self.flows[flow].receiver.filter(|receiver| self.receivers[*receiver].connection.is_none());
+    /// Opens a connection for a sender.
+    pub(crate) fn open_connection(&mut self, sender: SenderId) -> io::Result<ConnectionId> {
+        let flow = self.apps.flow_of_sender(sender);
+        let id = self.hosts.open(self.clock.now(), flow)?;
+        let receiver = self.flows[flow.0 as usize].receiver.filter(|receiver| self.apps.attach(*receiver, id, 0));
         if let Some(receiver) = receiver {
-            self.receivers[receiver].connection = Some(id);
-            self.receivers[receiver].wake = self.clock.now();
+            self.apps.set_receiver_wake(receiver, self.clock.now());
         }
-        self.connections.push(ConnectionState {
-            flow,
-            sender,
-            receiver,
-            waiting: 0,
-            is_undrained: false,
-            is_closing: false,
-            unit_map: UnitMap::default(),
-            units: 0,
-            completion: Completion::default(),
-        });
+        let (waiting, is_undrained, is_closing, unit_map) = (0, false, false, UnitMap::default());
+        self.connections.push(ConnectionState { flow, sender, receiver, waiting, is_undrained, is_closing, unit_map });
         Ok(id)
     }
 
     /// Writes bytes of a stream.
-    pub(crate) fn write(&mut self, id: ConnectionId, bytes: u64) {
+    pub(crate) fn write_stream(&mut self, id: ConnectionId, bytes: u64) {
         let Some(connection) = self.connections.get_mut(id.0 as usize) else { return };
         connection.waiting += bytes;
         connection.is_undrained = true;
         self.flush(id);
     }
 
-    /// Writes a unit that was due at a time.
-    pub(crate) fn write_unit(&mut self, due: Instant, id: ConnectionId, bytes: u64) {
+    /// Writes a unit whose delay counts from `created`.
+    pub(crate) fn write_unit_at(&mut self, flow: FlowId, id: ConnectionId, bytes: u64, created: Instant) {
         let Some(connection) = self.connections.get_mut(id.0 as usize) else { return };
-        let flow = connection.flow;
-        self.flows[flow].has_units = true;
-        self.recorder.on_unit(due, FlowId(flow as u32), bytes);
-        if self.flows[flow].has_frames {
+        let info = &mut self.flows[flow.0 as usize];
+        info.has_units = true;
+        self.recorder.on_unit(created, flow, bytes);
+        if info.has_frames {
             self.write_frames(id, bytes);
         } else {
-            connection.unit_map.put(bytes);
-            self.write(id, bytes);
+            connection.unit_map.push_unit(bytes);
+            self.write_stream(id, bytes);
         }
     }
 
-    /// Where a frame is refused, the rest of its unit is worthless.
     fn write_frames(&mut self, id: ConnectionId, bytes: u64) {
         let connection = &mut self.connections[id.0 as usize];
-        let parts = cut(connection.units, bytes, self.flows[connection.flow].mss);
-        connection.units += 1;
-        for (part, size) in parts {
+        let unit = connection.unit_map.allocate_unit();
+        for (part, size) in cut(unit, bytes, self.flows[connection.flow.0 as usize].mss) {
+            // Without this part the rest of the unit is worthless.
             if !self.hosts.write_frame(id, part, size) {
                 break;
             }
         }
     }
 
-    /// Reads the next part of a unit for a viewer, of frames also behind what is missing if it may wait.
-    pub(crate) fn read_part(&mut self, id: ConnectionId, may_wait: bool) -> Option<Part> {
+    /// Reads the next part of a unit. With `may_skip`, a transport of frames may skip what is missing.
+    pub(crate) fn read_unit_part(&mut self, id: ConnectionId, may_skip: bool) -> Option<Part> {
         let flow = self.connections[id.0 as usize].flow;
-        if !self.flows[flow].has_frames {
+        if !self.flows[flow.0 as usize].has_frames {
             return self.read_whole(id);
         }
-        let part = self.hosts.read_frame(id, may_wait)?;
-        if let Some(unit) = self.connections[id.0 as usize].completion.take(part) {
-            self.recorder.on_unit_delivered(self.clock.now(), FlowId(flow as u32), unit as u32);
+        let part = self.hosts.read_frame(id, may_skip)?;
+        if let Some(unit) = self.connections[id.0 as usize].unit_map.complete(part) {
+            self.recorder.on_unit_delivered(self.clock.now(), flow, unit as u32);
         }
         Some(part)
     }
 
-    /// Reads a unit of a stream, if it is there to its end.
+    /// Reads the next unit of a stream, if it has arrived completely.
     fn read_whole(&mut self, id: ConnectionId) -> Option<Part> {
-        let unit_map = &mut self.connections[id.0 as usize].unit_map;
+        let map = &mut self.connections[id.0 as usize].unit_map;
         loop {
-            let read = self.hosts.read(id, unit_map.missing()?);
-            match unit_map.take(read) {
+            // Never past the end of the unit: the rest is the reader's next one.
+            let read = self.hosts.read(id, map.missing()?);
+            map.read_to(map.position() + read);
+            match map.pop_complete() {
                 None if read > 0 => {}
                 part => return part,
             }

@@ -14,7 +14,6 @@ mod links;
 pub mod live;
 mod namespaces;
 mod run;
-mod unit_map;
 mod unsupported;
 
 pub use clock::Clock;

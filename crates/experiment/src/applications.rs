@@ -3,14 +3,14 @@
 use crate::segments;
 use earlybird_scenario::{AdaptiveDelay, Application, Client, DeadlineClient, Flow, Ingest, Kind, Preset, Time};
 use earlybird_traffic::{
-    Application as Source, Bulk, Content, Deadline, DropThresholds, Feedback, Film, Frame, Media, Packet, PathId,
-    Picture, PlaybackDelay, Rebuffer, Relief, StartRule, Timetable, Viewer,
+    Bulk, Content, Deadline, DropThresholds, Feedback, Film, Frame, Media, Packet, PathId, Picture, PlaybackDelay,
+    Rebuffer, Relief, SenderApp, StartRule, Timetable, Viewer,
 };
 use earlybird_units::Duration;
 use std::sync::Arc;
 
 /// Makes what writes at a flow's sender.
-pub(crate) fn source(flow: &Flow, path: PathId) -> Box<dyn Source> {
+pub(crate) fn source(flow: &Flow, path: PathId) -> Box<dyn SenderApp> {
     match (timetable(flow), &flow.application) {
         (Some(timetable), _) => Box::new(Media::new(path, timetable)),
         (None, Application::Bulk(bulk)) => Box::new(Bulk::new(path, bulk.bytes)),

@@ -2,7 +2,7 @@
 
 use earlybird_scenario::Transport;
 use earlybird_sim::{Carrier, FlowId, FlowSettings, GroupId, Network, Observer, RouteId, World};
-use earlybird_traffic::{Application, PathId, Viewer};
+use earlybird_traffic::{PathId, SenderApp, Viewer};
 use earlybird_units::{Instant, SeedTree};
 
 /// Routes between two hosts, both ways.
@@ -22,7 +22,7 @@ impl RoutePair {
 }
 
 /// When an application starts, and which.
-pub type AppStart = (Instant, Box<dyn Application>);
+pub type AppStart = (Instant, Box<dyn SenderApp>);
 
 /// What a flow is made of.
 #[derive(Debug)]
@@ -71,10 +71,10 @@ impl Topology {
         for FlowSpec { group, carrier, seeds, sources, viewer, .. } in self.flows {
             let id = world.add_flow(FlowSettings { group, endpoints: carrier, seeds });
             for (start, source) in sources {
-                world.add_application(id, source, start);
+                world.add_sender(id, source, start);
             }
             if let Some(viewer) = viewer {
-                world.add_listener(id, Box::new(viewer));
+                world.add_receiver(id, Box::new(viewer));
             }
         }
         world

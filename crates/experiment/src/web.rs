@@ -2,13 +2,13 @@
 
 use earlybird_scenario::Application as Model;
 use earlybird_traffic::{
-    Application, Browser, HttpSimple, Mah, Pages, Persistence, Sites, Surge, WebParameters, WebSession,
+    Browser, HttpSimple, Mah, Pages, Persistence, SenderApp, Sites, Surge, WebParameters, WebSession,
 };
 use earlybird_units::Random;
 use std::sync::Arc;
 
 /// Makes one session; none for other applications.
-pub(crate) fn session(model: &Model, sites: &Arc<Sites>, random: Random) -> Option<Box<dyn Application>> {
+pub(crate) fn session(model: &Model, sites: &Arc<Sites>, random: Random) -> Option<Box<dyn SenderApp>> {
     Some(match model {
         Model::Webtraf(web) => {
             let parameters = WebParameters {
@@ -40,7 +40,7 @@ fn browser<P: Pages + 'static>(
     parallel: u32,
     is_persistent: bool,
     random: Random,
-) -> Box<dyn Application> {
+) -> Box<dyn SenderApp> {
     let persistence = if is_persistent { Persistence::PerPage } else { Persistence::PerObject };
     Box::new(Browser::new(Arc::clone(sites), pages, parallel as usize, persistence, random))
 }

@@ -1,14 +1,15 @@
 //! One end of a connection, or of a flow of datagrams, in the simulated network.
 
 use crate::external_stack::ExternalStack;
-use crate::ids::{AppId, FlowId, GroupId, ListenerId, RouteId};
+use crate::ids::{FlowId, GroupId, RouteId};
 use crate::observer::Observer;
 use crate::packet::{Content, Packet};
 use crate::timestamp::Timestamp;
 use crate::udp_agent::UdpAgent;
-use crate::unit_map::UnitMap;
+use crate::unit_io::UnitIo;
 use earlybird_datagram as datagram;
 use earlybird_tcp::{Config, Connection, Cx};
+use earlybird_traffic::{ReceiverId, SenderId};
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Datagram, Flags, Segment};
 
@@ -220,9 +221,9 @@ pub(crate) enum Reader {
     /// A reader that always waits, and steps over whatever the transport lets it; it reads units.
     Skipping,
     /// An application.
-    Listener(ListenerId),
+    Receiver(ReceiverId),
     /// An application that opened the connection, and is asked by this one.
-    QueueServer(ListenerId),
+    Requests(ReceiverId),
 }
 
 /// One end of a connection, and its place in the network.
@@ -231,7 +232,7 @@ pub(crate) struct Endpoint {
     pub(crate) agent: Agent,
     pub(crate) flow: FlowId,
     pub(crate) group: GroupId,
-    pub(crate) app: AppId,
+    pub(crate) sender: SenderId,
     pub(crate) route: RouteId,
     pub(crate) generation: u32,
     pub(crate) headers: HeaderSize,
@@ -249,7 +250,7 @@ pub(crate) struct Endpoint {
     /// Bytes that the application has written and the send buffer has no room for.
     pub(crate) unwritten: u64,
     /// What was written here, if the peer's reader asks what it is.
-    pub(crate) unit_map: Option<Box<UnitMap>>,
+    pub(crate) unit_io: Option<Box<UnitIo>>,
 }
 
 impl Endpoint {

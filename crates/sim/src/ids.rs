@@ -1,5 +1,7 @@
 //! The numbers by which the parts of a world are known.
 
+pub use earlybird_traffic::FlowId;
+
 /// A node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
@@ -19,10 +21,6 @@ impl RouteId {
     }
 }
 
-/// A flow: one application with all its connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FlowId(pub u32);
-
 /// A group of like flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupId(pub u32);
@@ -41,11 +39,3 @@ impl EndpointId {
         self.0 & 1 == 0
     }
 }
-
-/// An application.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct AppId(pub u32);
-
-/// An application at the other end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ListenerId(pub u32);

@@ -27,13 +27,13 @@ mod service_schedule;
 mod timestamp;
 mod transmission_clock;
 mod udp_agent;
-mod unit_map;
+mod unit_io;
 mod world;
 
 pub use endpoint::{Carrier, DatagramSettings, EndpointSettings, ExternalSettings, HeaderSize};
 pub use external_stack::{ExternalConnection, ExternalDatagram, ExternalEvent, ExternalStack, ExternalState};
 pub use flow_stats::{FlowEnd, FlowGauges};
-pub use ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, NodeId, RouteId};
+pub use ids::{EndpointId, FlowId, GroupId, LinkId, NodeId, RouteId};
 pub use impairment::{CorrelatedBernoulli, Duplication, Impairments, Reordering};
 pub use link::{Counters, Link, LinkSettings};
 pub use loss::{Fading, FourState, GilbertElliott, Loss, LossRule};

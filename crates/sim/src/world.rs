@@ -9,19 +9,18 @@ use crate::endpoint::{Agent, Carrier, Endpoint, EndpointSettings, HeaderSize, Re
 use crate::events::{EventKind, SimEvent};
 use crate::flow_stats::FlowEnd;
 use crate::forwarding::Forwarder;
-use crate::ids::{AppId, EndpointId, FlowId, GroupId, LinkId, ListenerId, RouteId};
+use crate::ids::{EndpointId, FlowId, GroupId, LinkId, RouteId};
 use crate::network::Network;
 use crate::observer::Observer;
 use crate::packet_pool::SlotId;
 use crate::timestamp::Timestamp;
 use crate::udp_agent::{ExternalAgent, UdpAgent};
-use app_io::AppIo;
+use app_io::FIRST_RECEIVER;
 use earlybird_datagram as datagram;
 use earlybird_tcp::{Connection, Cx, Event as TcpEvent};
-use earlybird_traffic::{Application, ConnectionId, Io, PathId};
+use earlybird_traffic::{AppTable, ConnectionId, PathId, ReceiverId, SenderApp, SenderId, SenderIo, with_sender};
 use earlybird_units::{Duration, Instant, SeedTree};
 use endpoint_io::Tracer;
-use receiver_app::{FIRST_LISTENER, Seat};
 
 /// A flow and what its connections are made of: of TCP if nothing else is said.
 #[derive(Clone, Copy, Debug)]
@@ -35,22 +34,14 @@ pub struct FlowSettings<C = EndpointSettings> {
 }
 
 #[derive(Debug)]
-struct App {
-    /// Away while it runs.
-    application: Option<Box<dyn Application>>,
-    flow: FlowId,
-    wake: Instant,
-}
-
-#[derive(Debug)]
 struct Flow {
     group: GroupId,
     carrier: Carrier,
     seeds: SeedTree,
     connections: u64,
     has_units: bool,
-    /// Who reads at the other end, if it is not enough to take everything at once.
-    listener: Option<ListenerId>,
+    /// The application that reads the first connection.
+    receiver: Option<ReceiverId>,
 }
 
 /// A network with its endpoints and applications, and the events to come.
@@ -60,8 +51,7 @@ pub struct World<O: Observer = ()> {
     paths: Vec<(RouteId, RouteId)>,
     endpoints: Vec<Endpoint>,
     free: Vec<EndpointId>,
-    apps: Vec<App>,
-    listeners: Vec<Seat>,
+    apps: AppTable,
     flows: Vec<Flow>,
     probe_period: Option<Duration>,
 }
@@ -78,8 +68,7 @@ impl<O: Observer> World<O> {
             paths: Vec::new(),
             endpoints: Vec::new(),
             free: Vec::new(),
-            apps: Vec::new(),
-            listeners: Vec::new(),
+            apps: AppTable::default(),
             flows: Vec::new(),
             probe_period: None,
         }
@@ -95,14 +84,13 @@ impl<O: Observer> World<O> {
     pub fn add_flow<C: Into<Carrier>>(&mut self, settings: FlowSettings<C>) -> FlowId {
         let FlowSettings { group, endpoints, seeds } = settings;
         let carrier = endpoints.into();
-        self.flows.push(Flow { group, carrier, seeds, connections: 0, has_units: false, listener: None });
+        self.flows.push(Flow { group, carrier, seeds, connections: 0, has_units: false, receiver: None });
         FlowId(self.flows.len() as u32 - 1)
     }
 
-    /// Adds an application that starts at a given time.
-    pub fn add_application(&mut self, flow: FlowId, application: Box<dyn Application>, start: Instant) -> AppId {
-        let id = AppId(self.apps.len() as u32);
-        self.apps.push(App { application: Some(application), flow, wake: start });
+    /// Adds an application that is woken first at `start`.
+    pub fn add_sender(&mut self, flow: FlowId, app: Box<dyn SenderApp>, start: Instant) -> SenderId {
+        let id = self.apps.add_sender(flow, app, start);
         self.forwarder.events.schedule(SimEvent::new(Timestamp::from_instant(start), EventKind::Wake, id.0));
         id
     }
@@ -247,8 +235,8 @@ impl<O: Observer> World<O> {
         let endpoint = &mut self.endpoints[id.0 as usize];
         endpoint.unwritten = endpoint.agent.write(endpoint.unwritten);
         if endpoint.unwritten == 0 {
-            let app = endpoint.app;
-            self.with_app(app, |application, io| application.on_writable(io, ConnectionId(id.0 / 2)));
+            let sender = endpoint.sender;
+            self.call_sender(sender, |sender, io| sender.on_writable(io, ConnectionId(id.0 / 2)));
         }
     }
 
@@ -256,8 +244,8 @@ impl<O: Observer> World<O> {
         if self.endpoints[id.0 as usize].unwritten > 0 {
             return;
         }
-        let app = self.endpoints[id.0 as usize].app;
-        self.with_app(app, |application, io| application.on_drained(io, ConnectionId(id.0 / 2)));
+        let sender = self.endpoints[id.0 as usize].sender;
+        self.call_sender(sender, |sender, io| sender.on_drained(io, ConnectionId(id.0 / 2)));
     }
 
     fn shut_down(&mut self, id: EndpointId) {
@@ -283,25 +271,19 @@ impl<O: Observer> World<O> {
     }
 
     fn on_wake(&mut self, number: u32) {
-        if let Some(listener) = number.checked_sub(FIRST_LISTENER) {
-            return self.on_wake_listener(ListenerId(listener));
+        if let Some(receiver) = number.checked_sub(FIRST_RECEIVER) {
+            return self.on_wake_receiver(ReceiverId(receiver));
         }
-        let id = AppId(number);
-        if self.apps[id.0 as usize].wake == self.forwarder.now.at {
-            self.with_app(id, |application, io| application.on_wake(io));
+        let id = SenderId(number);
+        // Wake-ups are not cancelled: of those that were replaced, nothing is left but an event.
+        if self.apps.sender_wake(id) == self.forwarder.now.at {
+            self.call_sender(id, |sender, io| sender.on_wake(io));
         }
     }
 
-    /// Lets an application act, then serves the connections it touched.
-    fn with_app(&mut self, id: AppId, act: impl FnOnce(&mut dyn Application, &mut dyn Io)) {
-        let Some(mut application) = self.apps[id.0 as usize].application.take() else {
-            return;
-        };
-        let mut io = AppIo::new(self, id);
-        act(&mut *application, &mut io);
-        let touched = io.touched();
-        self.apps[id.0 as usize].application = Some(application);
-        if let Some(connection) = touched {
+    /// Calls a sender, then serves the connection that it used.
+    fn call_sender(&mut self, id: SenderId, act: impl FnOnce(&mut dyn SenderApp, &mut dyn SenderIo)) {
+        if let Some(connection) = with_sender(self, id, self.forwarder.now.at, act) {
             self.report_state(EndpointId(connection.0 * 2));
             self.serve(EndpointId(connection.0 * 2));
         }
@@ -337,8 +319,8 @@ impl<O: Observer> World<O> {
         }
     }
 
-    fn open(&mut self, app: AppId, path: PathId) -> ConnectionId {
-        let flow_id = self.apps[app.0 as usize].flow;
+    fn open_connection(&mut self, sender: SenderId, path: PathId) -> ConnectionId {
+        let flow_id = self.apps.flow_of_sender(sender);
         let flow = &mut self.flows[flow_id.0 as usize];
         let seeds = flow.seeds.nth(flow.connections);
         flow.connections += 1;
@@ -353,7 +335,7 @@ impl<O: Observer> World<O> {
                 agent,
                 flow: flow_id,
                 group,
-                app,
+                sender,
                 route,
                 generation,
                 headers,
@@ -365,7 +347,7 @@ impl<O: Observer> World<O> {
                 reader: Reader::Discard,
                 auto_read: id.is_opener() || !has_units,
                 unwritten: 0,
-                unit_map: None,
+                unit_io: None,
             };
             self.put(id, endpoint);
         }
@@ -384,7 +366,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    fn close(&mut self, connection: ConnectionId) {
+    fn close_connection(&mut self, connection: ConnectionId) {
         let id = EndpointId(connection.0 * 2);
         match &self.flows[self.endpoints[id.0 as usize].flow.0 as usize].carrier {
             Carrier::Tcp(settings) if settings.closes_with_fin => self.shut_down(id),

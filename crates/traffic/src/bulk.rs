@@ -1,4 +1,4 @@
-use crate::{Application, ConnectionId, Io, PathId};
+use crate::{ConnectionId, PathId, SenderApp, SenderIo};
 
 /// A transfer of a given size, or one that never ends.
 #[derive(Clone, Debug)]
@@ -17,13 +17,13 @@ impl Bulk {
     }
 }
 
-impl Application for Bulk {
-    fn on_wake(&mut self, io: &mut dyn Io) {
+impl SenderApp for Bulk {
+    fn on_wake(&mut self, io: &mut dyn SenderIo) {
         let connection = io.open(self.path);
         io.write(connection, self.bytes.unwrap_or(ENDLESS));
     }
 
-    fn on_drained(&mut self, io: &mut dyn Io, connection: ConnectionId) {
+    fn on_drained(&mut self, io: &mut dyn SenderIo, connection: ConnectionId) {
         io.close(connection);
     }
 }

@@ -7,7 +7,7 @@ mod queue;
 pub use film::{Content, Film, Packet, Picture};
 pub use queue::DropThresholds;
 
-use crate::{Application, ConnectionId, Io, PathId};
+use crate::{ConnectionId, PathId, SenderApp, SenderIo};
 use bitrate::Bitrate;
 use earlybird_units::{Duration, Instant};
 use queue::{Queue, Waiting};
@@ -102,7 +102,7 @@ impl Ingest {
     }
 
     /// Takes what the encoder gives now; a picture is looked at with the queue as it is before it.
-    fn encode(&mut self, io: &mut dyn Io, packet: Packet) {
+    fn encode(&mut self, io: &mut dyn SenderIo, packet: Packet) {
         let mut bytes = packet.bytes;
         if let Content::Picture(kind) = packet.content {
             io.tell(Encoding::Coded(kind));
@@ -119,7 +119,7 @@ impl Ingest {
         }
     }
 
-    fn relieve(&mut self, io: &mut dyn Io) {
+    fn relieve(&mut self, io: &mut dyn SenderIo) {
         match &mut self.rule {
             Rule::Drop(thresholds) => self.queue.thin(*thresholds, |kind| io.tell(Encoding::Dropped(kind))),
             Rule::Bitrate(bitrate) => {
@@ -136,7 +136,7 @@ impl Ingest {
     }
 
     /// Writes until a write blocks.
-    fn send(&mut self, io: &mut dyn Io, connection: ConnectionId) {
+    fn send(&mut self, io: &mut dyn SenderIo, connection: ConnectionId) {
         while self.writing.is_none()
             && let Some(packet) = self.queue.pop()
         {
@@ -156,8 +156,8 @@ impl Ingest {
     }
 }
 
-impl Application for Ingest {
-    fn on_wake(&mut self, io: &mut dyn Io) {
+impl SenderApp for Ingest {
+    fn on_wake(&mut self, io: &mut dyn SenderIo) {
         let connection = *self.connection.get_or_insert_with(|| {
             self.start = io.now() + self.lead;
             io.open(self.path)
@@ -173,7 +173,7 @@ impl Application for Ingest {
         }
     }
 
-    fn on_writable(&mut self, io: &mut dyn Io, connection: ConnectionId) {
+    fn on_writable(&mut self, io: &mut dyn SenderIo, connection: ConnectionId) {
         self.on_taken(io.now());
         self.send(io, connection);
     }

@@ -1,6 +1,6 @@
 //! Applications: what the ends of a connection write, and when, and how viewers play it.
 //!
-//! An application sees the world only through [`Io`] or [`ListenerIo`], so the same one can drive the simulator and a
+//! An application sees the world only through [`SenderIo`] or [`ReceiverIo`], so the same one can drive the simulator and a
 //! real network.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -8,20 +8,24 @@
 extern crate alloc;
 
 mod bulk;
+mod host;
 mod ingest;
-mod listener;
 mod media;
+mod receiver;
 mod segments;
 mod timetable;
+mod unit_map;
 mod viewer;
 mod web;
 
 pub use bulk::Bulk;
+pub use host::{AppHost, AppTable, ReceiverId, SenderId, with_receiver, with_sender};
 pub use ingest::{Content, DropThresholds, Encoding, Film, Ingest, Packet, Picture, Relief};
-pub use listener::{Completion, Listener, ListenerIo, Part, Playout, Reception, cut};
 pub use media::Media;
+pub use receiver::{Completion, Part, Playout, ReceiverApp, ReceiverIo, Reception, cut};
 pub use segments::{Bola, Ladder, LearnToAdapt, Outlook, RateRule, Request, SegmentServer, Throughput};
 pub use timetable::{Frame, Timetable};
+pub use unit_map::UnitMap;
 pub use viewer::{
     AdaptiveDelay, Deadline, Feedback, PlaybackDelay, Rebuffer, SegmentClient, StartRule, Viewer,
     minimum_playback_delay,
@@ -30,6 +34,10 @@ pub use web::{Browser, Exchange, HttpSimple, Mah, Pages, Persistence, Sites, Sur
 
 use core::fmt::Debug;
 use earlybird_units::{Duration, Instant};
+
+/// Identifies a flow: one application with all its connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u32);
 
 /// A connection that an application opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,7 +48,7 @@ pub struct ConnectionId(pub u32);
 pub struct PathId(pub u32);
 
 /// What an application can do.
-pub trait Io {
+pub trait SenderIo {
     /// Returns the time.
     fn now(&self) -> Instant;
     /// Opens a connection along a path.
@@ -72,13 +80,13 @@ pub trait Io {
 }
 
 /// A source of data.
-pub trait Application: Debug + Send {
-    /// Starts, and later continues where [`Io::wake_at`] asked for it.
-    fn on_wake(&mut self, io: &mut dyn Io);
+pub trait SenderApp: Debug + Send {
+    /// Starts, and later continues where [`SenderIo::wake_at`] asked for it.
+    fn on_wake(&mut self, io: &mut dyn SenderIo);
     /// Learns that everything written to a connection was acknowledged.
-    fn on_drained(&mut self, _io: &mut dyn Io, _connection: ConnectionId) {}
+    fn on_drained(&mut self, _io: &mut dyn SenderIo, _connection: ConnectionId) {}
     /// Learns that the socket has room again for all that was written.
-    fn on_writable(&mut self, _io: &mut dyn Io, _connection: ConnectionId) {}
+    fn on_writable(&mut self, _io: &mut dyn SenderIo, _connection: ConnectionId) {}
     /// Learns what the other end asks for.
-    fn on_request(&mut self, _io: &mut dyn Io, _connection: ConnectionId, _request: Request) {}
+    fn on_request(&mut self, _io: &mut dyn SenderIo, _connection: ConnectionId, _request: Request) {}
 }

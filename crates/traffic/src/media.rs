@@ -1,4 +1,4 @@
-use crate::{Application, ConnectionId, Io, PathId, Timetable};
+use crate::{ConnectionId, PathId, SenderApp, SenderIo, Timetable};
 use earlybird_units::Instant;
 
 /// A microphone or camera: writes every unit of its timetable at its time, whatever has become of those before.
@@ -18,8 +18,8 @@ impl Media {
     }
 }
 
-impl Application for Media {
-    fn on_wake(&mut self, io: &mut dyn Io) {
+impl SenderApp for Media {
+    fn on_wake(&mut self, io: &mut dyn SenderIo) {
         while let Some(bytes) = self.timetable.bytes(self.next) {
             let connection = *self.connection.get_or_insert_with(|| {
                 self.start = io.now();

@@ -13,7 +13,7 @@ pub use feedback::Feedback;
 pub use rebuffer::{Rebuffer, StartRule};
 pub use segments::SegmentClient;
 
-use crate::{Listener, ListenerIo};
+use crate::{ReceiverApp, ReceiverIo};
 use alloc::boxed::Box;
 use buffer::Buffer;
 use earlybird_units::Instant;
@@ -36,7 +36,7 @@ impl Player {
         }
     }
 
-    fn advance(&mut self, io: &mut dyn ListenerIo) {
+    fn advance(&mut self, io: &mut dyn ReceiverIo) {
         match self {
             Self::Deadline(deadline) => deadline.advance(io),
             Self::Rebuffer(rebuffer) => rebuffer.advance(io),
@@ -91,7 +91,7 @@ impl Viewer {
     }
 
     /// Lets the player read and play whatever it can now, then sends what is due, then looks for the next moment.
-    fn advance(&mut self, io: &mut dyn ListenerIo) {
+    fn advance(&mut self, io: &mut dyn ReceiverIo) {
         let parts_before = self.player.buffer().parts_read;
         self.player.advance(io);
         let buffer = self.player.buffer();
@@ -109,8 +109,8 @@ impl Viewer {
     }
 }
 
-impl Listener for Viewer {
-    fn on_wake(&mut self, io: &mut dyn ListenerIo) {
+impl ReceiverApp for Viewer {
+    fn on_wake(&mut self, io: &mut dyn ReceiverIo) {
         if !self.is_started {
             self.is_started = true;
             self.player.buffer().start = io.now();
@@ -118,7 +118,7 @@ impl Listener for Viewer {
         self.advance(io);
     }
 
-    fn on_readable(&mut self, io: &mut dyn ListenerIo) {
+    fn on_readable(&mut self, io: &mut dyn ReceiverIo) {
         self.advance(io);
     }
 }

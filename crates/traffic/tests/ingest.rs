@@ -2,7 +2,7 @@
 
 use earlybird_conformance::{Area, conforms};
 use earlybird_traffic::{
-    Application, ConnectionId, Content, DropThresholds, Encoding, Film, Ingest, Io, Packet, PathId, Picture, Relief,
+    ConnectionId, Content, DropThresholds, Encoding, Film, Ingest, Packet, PathId, Picture, Relief, SenderApp, SenderIo,
 };
 use earlybird_units::{Duration, Instant};
 
@@ -56,7 +56,7 @@ struct Socket {
     made: Vec<Instant>,
 }
 
-impl Io for Socket {
+impl SenderIo for Socket {
     fn now(&self) -> Instant {
         self.now
     }

@@ -1,7 +1,7 @@
 //! Viewers over a network of made-up arrivals.
 
 use earlybird_traffic::{
-    AdaptiveDelay, Deadline, Feedback, Listener, ListenerIo, Part, PlaybackDelay, Playout, Rebuffer, Reception,
+    AdaptiveDelay, Deadline, Feedback, Part, PlaybackDelay, Playout, Rebuffer, ReceiverApp, ReceiverIo, Reception,
     StartRule, Timetable, Viewer,
 };
 use earlybird_units::{Duration, Instant, Rate};
@@ -61,7 +61,7 @@ fn millis_of(at: Instant) -> u64 {
     at.as_nanos() / 1_000_000
 }
 
-impl ListenerIo for Fake {
+impl ReceiverIo for Fake {
     fn now(&self) -> Instant {
         self.now
     }

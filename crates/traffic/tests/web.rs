@@ -2,7 +2,7 @@
 
 use earlybird_conformance::{Area, conforms};
 use earlybird_traffic::{
-    Application, Browser, ConnectionId, Encoding, Exchange, HttpSimple, Io, Mah, Pages, PathId, Persistence, Sites,
+    Browser, ConnectionId, Encoding, Exchange, HttpSimple, Mah, Pages, PathId, Persistence, SenderApp, SenderIo, Sites,
     Surge,
 };
 use earlybird_units::{Duration, Instant, Random, SeedTree};
@@ -21,7 +21,7 @@ struct Wire {
     most_under_way: usize,
 }
 
-impl Io for Wire {
+impl SenderIo for Wire {
     fn now(&self) -> Instant {
         self.now
     }

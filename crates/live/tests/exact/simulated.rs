@@ -5,7 +5,7 @@ use crate::{END, START, Transfer};
 use earlybird_sim::{
     EndpointSettings, FlowSettings, GroupId, HeaderSize, Network, Observer, Packet, PacketEvent, RouteId, World,
 };
-use earlybird_traffic::{Application, ConnectionId, Io, PathId};
+use earlybird_traffic::{ConnectionId, PathId, SenderApp, SenderIo};
 use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::Segment;
 
@@ -16,13 +16,13 @@ struct Upload {
     bytes: u64,
 }
 
-impl Application for Upload {
-    fn on_wake(&mut self, io: &mut dyn Io) {
+impl SenderApp for Upload {
+    fn on_wake(&mut self, io: &mut dyn SenderIo) {
         let connection = io.open(self.path);
         io.write(connection, self.bytes);
     }
 
-    fn on_drained(&mut self, io: &mut dyn Io, connection: ConnectionId) {
+    fn on_drained(&mut self, io: &mut dyn SenderIo, connection: ConnectionId) {
         io.close(connection);
     }
 }
@@ -51,7 +51,7 @@ pub(crate) fn run((network, there, back): (Network, RouteId, RouteId), transfer:
     let endpoints =
         EndpointSettings { opener: config, listener: config, headers: HeaderSize::Real, closes_with_fin: true };
     let flow = world.add_flow(FlowSettings { group: GroupId(0), endpoints, seeds: SeedTree::new(1) });
-    world.add_application(flow, Box::new(Upload { path, bytes: transfer.bytes }), START);
+    world.add_sender(flow, Box::new(Upload { path, bytes: transfer.bytes }), START);
     assert!(world.run_until(END, 1 << 40));
     seen(world.into_parts().1.sent)
 }

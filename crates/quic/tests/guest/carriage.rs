@@ -3,7 +3,7 @@
 use crate::harness::{BYTES, DELAY, FIRST, link, near, run, units, units_without};
 use earlybird_quic::{Carriage, Control, LARGEST_PAYLOAD};
 use earlybird_sim::QueueLimit;
-use earlybird_traffic::{Application, Bulk, Media, Timetable};
+use earlybird_traffic::{Bulk, Media, SenderApp, Timetable};
 use earlybird_units::Rate;
 use rstest::rstest;
 
@@ -68,7 +68,7 @@ fn a_unit_larger_than_a_datagram_is_there_when_all_its_parts_are() {
     let timetable =
         Timetable::constant(Rate::from_bits_per_second(400_000).expect("a rate"), 5000).ending_after(Some(50));
     let forward = link(100_000_000, QueueLimit::Unlimited, Vec::new());
-    let media = |path| -> Box<dyn Application> { Box::new(Media::new(path, timetable.clone())) };
+    let media = |path| -> Box<dyn SenderApp> { Box::new(Media::new(path, timetable.clone())) };
     let seen = run(Carriage::Datagrams, Control::Cubic, forward, 20, media);
     assert_eq!((seen.delivered.len(), seen.end.bytes_delivered), (50, 50 * 5000));
 }

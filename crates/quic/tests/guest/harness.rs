@@ -6,7 +6,7 @@ use earlybird_sim::{
     Network, Observer, Packet, PacketEvent, QueueLimit, World,
 };
 use earlybird_tcp::TraceEvent;
-use earlybird_traffic::{Application, Media, PathId, Timetable};
+use earlybird_traffic::{Media, PathId, SenderApp, Timetable};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 
 /// What an observer saw.
@@ -124,7 +124,7 @@ pub(crate) fn run(
     control: Control,
     forward: LinkSettings,
     seconds: u64,
-    application: impl FnOnce(PathId) -> Box<dyn Application>,
+    application: impl FnOnce(PathId) -> Box<dyn SenderApp>,
 ) -> Seen {
     let mut network = Network::default();
     let [left, right] = [network.add_node(), network.add_node()];
@@ -138,7 +138,7 @@ pub(crate) fn run(
     let settings = FlowSettings { group: GroupId(0), endpoints: Carrier::External(endpoints), seeds: SeedTree::new(1) };
     let flow = world.add_flow(settings);
     world.probe_every(Duration::from_millis(10));
-    world.add_application(flow, application(path), Instant::ZERO);
+    world.add_sender(flow, application(path), Instant::ZERO);
     assert!(world.run_until(Instant::ZERO + Duration::from_secs(seconds), 1 << 40));
     world.finish();
     world.into_parts().1

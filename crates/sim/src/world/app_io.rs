@@ -1,90 +1,120 @@
-//! What applications can do in a world.
+//! The simulator as the host of applications.
 
 use super::World;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Reader};
 use crate::events::{EventKind, SimEvent};
-use crate::ids::{AppId, EndpointId};
+use crate::ids::EndpointId;
 use crate::observer::Observer;
 use crate::timestamp::Timestamp;
-use earlybird_traffic::{ConnectionId, Encoding, Io, PathId};
+use earlybird_traffic::{
+    AppHost, AppTable, ConnectionId, Encoding, FlowId, Part, PathId, Playout, ReceiverId, SenderId,
+};
 use earlybird_units::Instant;
 
-/// An application's view of the world.
-pub(super) struct AppIo<'a, O: Observer> {
-    world: &'a mut World<O>,
-    app: AppId,
-    /// The connection last written to, opened or closed. Applications touch one at a time.
-    touched: Option<ConnectionId>,
-}
-
-impl<'a, O: Observer> AppIo<'a, O> {
-    pub(super) fn new(world: &'a mut World<O>, app: AppId) -> Self {
-        Self { world, app, touched: None }
+impl<O: Observer> World<O> {
+    fn schedule_wake(&mut self, timestamp: Timestamp, number: u32) {
+        self.forwarder.events.schedule(SimEvent::new(timestamp, EventKind::Wake, number));
     }
 
-    pub(super) fn touched(&self) -> Option<ConnectionId> {
-        self.touched
-    }
-
-    fn wake_at_timestamp(&mut self, timestamp: Timestamp) {
-        self.world.apps[self.app.0 as usize].wake = timestamp.at;
-        self.world.forwarder.events.schedule(SimEvent::new(timestamp, EventKind::Wake, self.app.0));
-    }
-
-    fn endpoint(&mut self, id: ConnectionId) -> &mut Endpoint {
-        &mut self.world.endpoints[id.0 as usize * 2]
+    fn opener_mut(&mut self, id: ConnectionId) -> &mut Endpoint {
+        &mut self.endpoints[id.0 as usize * 2]
     }
 }
 
-impl<O: Observer> Io for AppIo<'_, O> {
+/// Wake-up events with numbers from here on are those of receivers, smaller ones those of senders.
+pub(super) const FIRST_RECEIVER: u32 = 1 << 31;
+
+impl<O: Observer> AppHost for World<O> {
+    #[inline]
+    fn apps(&self) -> &AppTable {
+        &self.apps
+    }
+
+    #[inline]
+    fn apps_mut(&mut self) -> &mut AppTable {
+        &mut self.apps
+    }
+
     fn now(&self) -> Instant {
-        self.world.forwarder.now.at
+        self.forwarder.now.at
     }
 
-    fn open(&mut self, path: PathId) -> ConnectionId {
-        let id = self.world.open(self.app, path);
-        self.touched = Some(id);
-        id
+    fn mss(&self, flow: FlowId) -> u64 {
+        u64::from(self.flows[flow.0 as usize].carrier.mss())
+    }
+
+    fn open(&mut self, sender: SenderId, path: PathId) -> ConnectionId {
+        self.open_connection(sender, path)
     }
 
     fn write(&mut self, connection: ConnectionId, bytes: u64) {
-        self.touched = Some(connection);
-        let endpoint = self.endpoint(connection);
+        let endpoint = self.opener_mut(connection);
         endpoint.unwritten += endpoint.agent.write(bytes);
     }
 
-    fn write_unit_made(&mut self, connection: ConnectionId, bytes: u64, made: Instant) {
-        self.touched = Some(connection);
-        self.world.write_unit(EndpointId(connection.0 * 2), bytes);
-        let flow = self.world.apps[self.app.0 as usize].flow;
-        self.world.enable_delivery_reports(flow);
-        self.world.forwarder.observer.on_unit(made, flow, bytes);
+    fn write_unit(&mut self, flow: FlowId, connection: ConnectionId, bytes: u64, created: Instant) {
+        self.write_unit_at(EndpointId(connection.0 * 2), bytes);
+        self.enable_delivery_reports(flow);
+        self.forwarder.observer.on_unit(created, flow, bytes);
     }
 
     fn is_blocked(&self, connection: ConnectionId) -> bool {
-        self.world.endpoints[connection.0 as usize * 2].unwritten > 0
-    }
-
-    fn tell(&mut self, event: Encoding) {
-        let flow = self.world.apps[self.app.0 as usize].flow;
-        self.world.forwarder.observer.on_encoding(self.world.forwarder.now.at, flow, event);
+        self.endpoints[connection.0 as usize * 2].unwritten > 0
     }
 
     fn close(&mut self, connection: ConnectionId) {
-        self.touched = Some(connection);
-        self.world.close(connection);
+        self.close_connection(connection);
     }
 
-    fn wake_at(&mut self, at: Instant) {
-        self.wake_at_timestamp(self.world.forwarder.now.until(at));
+    fn schedule_sender(&mut self, id: SenderId, at: Instant) {
+        self.schedule_wake(self.forwarder.now.until(at), id.0);
     }
 
-    fn wake_at_seconds(&mut self, seconds: f64) {
-        self.wake_at_timestamp(Timestamp::from_seconds(seconds));
+    fn schedule_sender_at_seconds(&mut self, id: SenderId, seconds: f64) {
+        // The full precision decides ties with packets as ns-2's clock does.
+        self.schedule_wake(Timestamp::from_seconds(seconds), id.0);
     }
 
-    fn mss(&self) -> u64 {
-        let flow = self.world.apps[self.app.0 as usize].flow;
-        u64::from(self.world.flows[flow.0 as usize].carrier.mss())
+    fn schedule_receiver(&mut self, id: ReceiverId, at: Instant) {
+        self.schedule_wake(self.forwarder.now.until(at), FIRST_RECEIVER + id.0);
+    }
+
+    fn read_part(&mut self, receiver: ReceiverId, may_skip: bool) -> Option<Part> {
+        self.read_unit_part(self.endpoint_of(receiver)?, may_skip)
+    }
+
+    fn peek_part(&self, receiver: ReceiverId) -> Option<Part> {
+        let id = self.endpoint_of(receiver)?;
+        let unit_io = self.endpoints[id.peer().0 as usize].unit_io.as_ref()?;
+        unit_io.peek(&self.endpoints[id.0 as usize].agent)
+    }
+
+    fn received(&self, receiver: ReceiverId) -> u64 {
+        self.endpoint_of(receiver).map_or(0, |id| self.endpoints[id.0 as usize].agent.received())
+    }
+
+    fn reply(&mut self, receiver: ReceiverId, bytes: u64, number: u64) {
+        if let Some(id) = self.endpoint_of(receiver) {
+            self.write_message(id, bytes, number);
+        }
+    }
+
+    fn is_connected(&self, receiver: ReceiverId) -> bool {
+        self.endpoint_of(receiver).is_some()
+    }
+
+    fn enable_requests(&mut self, receiver: ReceiverId) -> bool {
+        let Some(id) = self.endpoint_of(receiver) else { return false };
+        let opener = &mut self.endpoints[id.peer().0 as usize];
+        (opener.reader, opener.auto_read) = (Reader::Requests(receiver), false);
+        true
+    }
+
+    fn on_encoding(&mut self, at: Instant, flow: FlowId, event: Encoding) {
+        self.forwarder.observer.on_encoding(at, flow, event);
+    }
+
+    fn on_playout(&mut self, flow: FlowId, event: Playout) {
+        self.forwarder.observer.on_playout(self.forwarder.now.at, flow, event);
     }
 }

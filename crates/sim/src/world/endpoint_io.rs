@@ -75,8 +75,8 @@ impl Endpoint {
         let mut tracer = Tracer { flow: self.flow, observer };
         let segment = packet.segment_mut();
         let carried = connection.poll_transmit_into(&mut Cx { now, trace: &mut tracer }, segment)?;
-        if let (Some(frame), Some(unit_map)) = (carried.frame, &mut self.unit_map) {
-            unit_map.on_carried(frame, &carried);
+        if let (Some(frame), Some(unit_io)) = (carried.frame, &mut self.unit_io) {
+            unit_io.on_carried(frame, &carried);
         }
         Some((carried.number, carried.is_retransmission))
     }

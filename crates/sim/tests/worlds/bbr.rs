@@ -7,7 +7,7 @@ use earlybird_sim::{
     RateChanges, World,
 };
 use earlybird_tcp::{BbrParameters, BbrState, Config, Control, Recovery};
-use earlybird_traffic::{Application, Bulk, ConnectionId, Io, Media, PathId, Timetable};
+use earlybird_traffic::{Bulk, ConnectionId, Media, PathId, SenderApp, SenderIo, Timetable};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 use std::sync::Arc;
 
@@ -43,9 +43,9 @@ pub(crate) struct Carried {
     pub(crate) queue: f64,
 }
 
-pub(crate) type Flow = (EndpointSettings, fn(PathId) -> Box<dyn Application>);
+pub(crate) type Flow = (EndpointSettings, fn(PathId) -> Box<dyn SenderApp>);
 
-pub(crate) fn bulk(path: PathId) -> Box<dyn Application> {
+pub(crate) fn bulk(path: PathId) -> Box<dyn SenderApp> {
     Box::new(Bulk::new(path, None))
 }
 
@@ -222,7 +222,7 @@ fn reno_and_bbr_both_live() {
 /// A video of 2 Mb/s: BBR has no more to send, and none of it waits.
 #[test]
 fn a_video_passes_as_fast_as_it_is_written() {
-    let camera = |path| -> Box<dyn Application> {
+    let camera = |path| -> Box<dyn SenderApp> {
         Box::new(Media::new(path, Timetable::constant(Rate::from_bits_per_second(2_000_000).expect("a rate"), 1000)))
     };
     let (carried, visits) = run(path(100, 0.0, 1), &[(bbr(), camera)], 5, 30);
@@ -237,8 +237,8 @@ struct BulkThenFilm {
     connection: Option<ConnectionId>,
 }
 
-impl Application for BulkThenFilm {
-    fn on_wake(&mut self, io: &mut dyn Io) {
+impl SenderApp for BulkThenFilm {
+    fn on_wake(&mut self, io: &mut dyn SenderIo) {
         match self.connection {
             None => {
                 let connection = io.open(self.path);
@@ -258,7 +258,7 @@ impl Application for BulkThenFilm {
 /// bandwidth is still the path's, so that the next scene may be as large as the path is fast.
 #[test]
 fn a_film_below_the_rate_of_the_path_does_not_lower_the_bandwidth() {
-    let film = |path| -> Box<dyn Application> { Box::new(BulkThenFilm { path, connection: None }) };
+    let film = |path| -> Box<dyn SenderApp> { Box::new(BulkThenFilm { path, connection: None }) };
     let (carried, visits) = run(path(100, 0.0, 1), &[(bbr(), film)], 10, 60);
     assert!((carried.shares[0] - 0.2 * 1.052).abs() < 0.002, "{carried:?}");
     let known = visits.last_bandwidth / SEGMENT_RATE;

@@ -7,7 +7,7 @@ use earlybird_sim::{
     Carrier, Content, DatagramSettings, FlowEnd, FlowId, FlowSettings, GroupId, HeaderSize, LinkSettings, Loss,
     LossRule, Observer, Packet, PacketEvent, QueueLimit, World,
 };
-use earlybird_traffic::{Application, ConnectionId, Io, PathId};
+use earlybird_traffic::{ConnectionId, PathId, SenderApp, SenderIo};
 use earlybird_units::{Duration, Instant, SeedTree};
 
 /// Frames of one size at a fixed rate, so many of them.
@@ -20,8 +20,8 @@ struct Frames {
     connection: Option<ConnectionId>,
 }
 
-impl Application for Frames {
-    fn on_wake(&mut self, io: &mut dyn Io) {
+impl SenderApp for Frames {
+    fn on_wake(&mut self, io: &mut dyn SenderIo) {
         let connection = *self.connection.get_or_insert_with(|| io.open(self.path));
         io.write_unit(connection, self.bytes);
         self.left -= 1;
@@ -74,7 +74,7 @@ fn stream(forward: LinkSettings, bytes: u64, headers: HeaderSize) -> Units {
         FlowSettings { group: GroupId(0), endpoints: Carrier::Datagrams(endpoints), seeds: SeedTree::new(1) };
     let flow = world.add_flow(settings);
     let frames = Frames { path, bytes, period: Duration::from_millis(20), left: 1500, connection: None };
-    world.add_application(flow, Box::new(frames), seconds(1));
+    world.add_sender(flow, Box::new(frames), seconds(1));
     assert!(world.run_until(seconds(60), BUDGET));
     world.finish();
     world.into_parts().1

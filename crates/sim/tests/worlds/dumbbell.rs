@@ -5,7 +5,7 @@ use earlybird_sim::{
     NodeId, Observer, QueueLimit, RouteId, World,
 };
 use earlybird_tcp::{Config, Segmentation};
-use earlybird_traffic::{Application, Bulk, ConnectionId, Io, PathId};
+use earlybird_traffic::{Bulk, ConnectionId, PathId, SenderApp, SenderIo};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 
 /// Events that no test needs.
@@ -84,12 +84,12 @@ pub(crate) fn add_flow<O: Observer>(
     name: &str,
     group: u32,
     endpoints: EndpointSettings,
-    application: Box<dyn Application>,
+    application: Box<dyn SenderApp>,
     start: Instant,
 ) -> FlowId {
     let seeds = SeedTree::new(1).child(name);
     let flow = world.add_flow(FlowSettings { group: GroupId(group), endpoints, seeds });
-    world.add_application(flow, application, start);
+    world.add_sender(flow, application, start);
     flow
 }
 
@@ -100,8 +100,8 @@ pub(crate) struct Burst {
     pub(crate) bytes: u64,
 }
 
-impl Application for Burst {
-    fn on_wake(&mut self, io: &mut dyn Io) {
+impl SenderApp for Burst {
+    fn on_wake(&mut self, io: &mut dyn SenderIo) {
         let connection: ConnectionId = io.open(self.path);
         io.write(connection, self.bytes);
     }

@@ -4,7 +4,7 @@ use crate::dumbbell::{BUDGET, Dumbbell, DuplexLink, add_flow, link, lossy, ns2, 
 use crate::observers::Diary;
 use earlybird_sim::{FlowEnd, FlowId, Loss, LossRule, Network, Observer, QueueLimit, RouteId, World};
 use earlybird_tcp::{AgeReference, Config, Control, PertFlags, Trigger};
-use earlybird_traffic::{Application, Bulk, ConnectionId, Io, PathId};
+use earlybird_traffic::{Bulk, ConnectionId, PathId, SenderApp, SenderIo};
 use earlybird_units::{Instant, SeedTree};
 
 /// Draws random numbers for its early responses and its clock.
@@ -138,13 +138,13 @@ struct Chain {
     left: u32,
 }
 
-impl Application for Chain {
-    fn on_wake(&mut self, io: &mut dyn Io) {
+impl SenderApp for Chain {
+    fn on_wake(&mut self, io: &mut dyn SenderIo) {
         let connection = io.open(self.path);
         io.write(connection, 1000);
     }
 
-    fn on_drained(&mut self, io: &mut dyn Io, connection: ConnectionId) {
+    fn on_drained(&mut self, io: &mut dyn SenderIo, connection: ConnectionId) {
         io.close(connection);
         self.left -= 1;
         if self.left > 0 {

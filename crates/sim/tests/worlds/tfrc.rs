@@ -10,7 +10,7 @@ use earlybird_sim::{
     DatagramSettings, FlowEnd, FlowGauges, FlowId, FlowSettings, GroupId, HeaderSize, LinkSettings, Loss, LossRule,
     Observer, QueueLimit, World,
 };
-use earlybird_traffic::{Application, Bulk, Media, Timetable};
+use earlybird_traffic::{Bulk, Media, SenderApp, Timetable};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 
 const TFRC: Carrier = tfrc(false);
@@ -55,10 +55,10 @@ impl Observer for Totals {
 }
 
 /// Adds a flow that starts so many milliseconds after the beginning.
-fn add(world: &mut World<Totals>, endpoints: Carrier, application: Box<dyn Application>, start: u64) {
+fn add(world: &mut World<Totals>, endpoints: Carrier, application: Box<dyn SenderApp>, start: u64) {
     let settings = FlowSettings { group: GroupId(0), endpoints, seeds: SeedTree::new(1).nth(start) };
     let flow = world.add_flow(settings);
-    world.add_application(flow, application, Instant::ZERO + Duration::from_millis(start));
+    world.add_sender(flow, application, Instant::ZERO + Duration::from_millis(start));
 }
 
 /// One endless flow over a duplex, watched from `mark` to `end` seconds.

@@ -93,9 +93,9 @@ pub(crate) fn watch<O: Observer + Default>(
     let settings = FlowSettings { group: GroupId(0), endpoints: carrier.into(), seeds: SeedTree::new(1) };
     let flow = world.add_flow(settings);
     if let Some(viewer) = viewer {
-        world.add_listener(flow, Box::new(viewer));
+        world.add_receiver(flow, Box::new(viewer));
     }
-    world.add_application(flow, Box::new(Media::new(path, timetable)), seconds(1));
+    world.add_sender(flow, Box::new(Media::new(path, timetable)), seconds(1));
     assert!(world.run_until(seconds(100), BUDGET));
     world.finish();
     world.into_parts().1

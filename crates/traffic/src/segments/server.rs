@@ -1,5 +1,5 @@
 use super::{Ladder, Request};
-use crate::{Application, ConnectionId, Encoding, Io, PathId};
+use crate::{ConnectionId, Encoding, PathId, SenderApp, SenderIo};
 use alloc::collections::VecDeque;
 use earlybird_units::{Duration, Instant};
 
@@ -25,7 +25,7 @@ impl SegmentServer {
         Self { path, ladder, lead, start: Instant::ZERO, connection: None, requests: VecDeque::new(), part: 0, rung: 0 }
     }
 
-    fn answer(&mut self, io: &mut dyn Io, connection: ConnectionId) {
+    fn answer(&mut self, io: &mut dyn SenderIo, connection: ConnectionId) {
         while let Some(request) = self.requests.front().copied() {
             let begins = self.start + self.ladder.segment() * request.segment + self.ladder.unit * self.part;
             let exists = if self.ladder.is_live { begins + self.ladder.unit } else { self.start };
@@ -42,7 +42,7 @@ impl SegmentServer {
         }
     }
 
-    fn note_rung(&mut self, io: &mut dyn Io, rung: usize, begins: Instant) {
+    fn note_rung(&mut self, io: &mut dyn SenderIo, rung: usize, begins: Instant) {
         if rung != self.rung {
             self.rung = rung;
             io.tell(Encoding::BitrateFrom(begins, self.ladder.rates[rung].bits_per_second()));
@@ -50,8 +50,8 @@ impl SegmentServer {
     }
 }
 
-impl Application for SegmentServer {
-    fn on_wake(&mut self, io: &mut dyn Io) {
+impl SenderApp for SegmentServer {
+    fn on_wake(&mut self, io: &mut dyn SenderIo) {
         let connection = *self.connection.get_or_insert_with(|| {
             self.start = io.now() + self.lead;
             io.open(self.path)
@@ -59,7 +59,7 @@ impl Application for SegmentServer {
         self.answer(io, connection);
     }
 
-    fn on_request(&mut self, io: &mut dyn Io, connection: ConnectionId, request: Request) {
+    fn on_request(&mut self, io: &mut dyn SenderIo, connection: ConnectionId, request: Request) {
         self.requests.push_back(request);
         self.answer(io, connection);
     }

@@ -1,4 +1,4 @@
-use crate::{ListenerIo, Part, Playout, Reception, Timetable};
+use crate::{Part, Playout, ReceiverIo, Reception, Timetable};
 use alloc::collections::VecDeque;
 use earlybird_units::{Duration, Instant};
 
@@ -56,7 +56,7 @@ impl Buffer {
     }
 
     /// Takes what was read, and gives the unit that it makes whole before its time.
-    pub(super) fn take(&mut self, io: &mut dyn ListenerIo, part: Part) -> Option<u64> {
+    pub(super) fn take(&mut self, io: &mut dyn ReceiverIo, part: Part) -> Option<u64> {
         self.parts_read += 1;
         self.reception.highest = self.reception.highest.max(Some(part.unit));
         if part.unit < self.next {
@@ -109,7 +109,7 @@ impl Buffer {
 
     /// Reads with the will to step over what is missing, until the next unit is whole or never will be. Says whether
     /// one of both is so.
-    pub(super) fn fetch(&mut self, io: &mut dyn ListenerIo) -> bool {
+    pub(super) fn fetch(&mut self, io: &mut dyn ReceiverIo) -> bool {
         while !self.is_ready() && !self.is_beyond() {
             match io.read() {
                 Some(part) => _ = self.take(io, part),
@@ -120,7 +120,7 @@ impl Buffer {
     }
 
     /// Plays the next unit if it is whole; else it is lost.
-    pub(super) fn play(&mut self, io: &mut dyn ListenerIo) {
+    pub(super) fn play(&mut self, io: &mut dyn ReceiverIo) {
         if self.is_ready() {
             io.tell(Playout::Played(self.next));
         } else {

@@ -1,6 +1,6 @@
 use super::buffer::Buffer;
 use super::delay::{PlaybackDelay, Schedule};
-use crate::{ListenerIo, Playout, Timetable};
+use crate::{Playout, ReceiverIo, Timetable};
 use earlybird_units::Instant;
 
 /// Plays each unit so long after it was written, and waits for none.
@@ -34,7 +34,7 @@ impl Deadline {
         Some(self.schedule.playout(self.buffer.written(self.buffer.next)?))
     }
 
-    pub(super) fn advance(&mut self, io: &mut dyn ListenerIo) {
+    pub(super) fn advance(&mut self, io: &mut dyn ReceiverIo) {
         self.read_ahead(io);
         while self.next_time().is_some_and(|at| at <= io.now()) {
             if !self.is_patient || self.has_come(io) {
@@ -48,12 +48,12 @@ impl Deadline {
     }
 
     /// Returns whether there is something to read whose time has come.
-    fn has_come(&self, io: &dyn ListenerIo) -> bool {
+    fn has_come(&self, io: &dyn ReceiverIo) -> bool {
         io.peek().is_some_and(|part| part.unit <= self.buffer.next)
     }
 
     /// Reads what is there in order; its time of arrival is what the playback delay may follow.
-    fn read_ahead(&mut self, io: &mut dyn ListenerIo) {
+    fn read_ahead(&mut self, io: &mut dyn ReceiverIo) {
         while let Some(part) = io.read_in_order() {
             let whole = self.buffer.take(io, part);
             if let Some(written) = whole.and_then(|unit| self.buffer.written(unit)) {

@@ -1,4 +1,4 @@
-use crate::{ListenerIo, Playout, Reception};
+use crate::{Playout, ReceiverIo, Reception};
 use earlybird_units::{Duration, Instant};
 
 /// What a viewer sends back to the source.
@@ -38,7 +38,7 @@ impl Clock {
         self.next_heartbeat.into_iter().chain(self.next_report).min()
     }
 
-    pub(super) fn send_due(&mut self, io: &mut dyn ListenerIo, reception: Reception) {
+    pub(super) fn send_due(&mut self, io: &mut dyn ReceiverIo, reception: Reception) {
         let now = io.now();
         if is_due(&mut self.next_heartbeat, self.feedback.heartbeat, now) {
             io.write(HEARTBEAT_BYTES);

@@ -1,5 +1,5 @@
 use super::buffer::Buffer;
-use crate::{ListenerIo, Playout, Timetable};
+use crate::{Playout, ReceiverIo, Timetable};
 use earlybird_units::{Duration, Instant};
 
 /// When playback begins.
@@ -79,7 +79,7 @@ impl Rebuffer {
         left + next.map_or(Duration::ZERO, |(this, next)| (next - this) * self.buffer.whole_units())
     }
 
-    pub(super) fn advance(&mut self, io: &mut dyn ListenerIo) {
+    pub(super) fn advance(&mut self, io: &mut dyn ReceiverIo) {
         self.read(io);
         while !self.buffer.is_over() && self.step(io) {
             self.read(io);
@@ -87,7 +87,7 @@ impl Rebuffer {
     }
 
     /// Reads while there is room: in order while there is something to play, and whatever comes while there is not.
-    fn read(&mut self, io: &mut dyn ListenerIo) {
+    fn read(&mut self, io: &mut dyn ReceiverIo) {
         let takes_all = match self.state {
             State::Playing { .. } => false,
             State::Waiting { kind: Wait::StartUp(delay), .. } => self.buffer.start + delay <= io.now(),
@@ -105,14 +105,14 @@ impl Rebuffer {
     }
 
     /// Does what is due now; says whether there was anything.
-    fn step(&mut self, io: &mut dyn ListenerIo) -> bool {
+    fn step(&mut self, io: &mut dyn ReceiverIo) -> bool {
         match self.state {
             State::Waiting { units, kind } => self.go_on(io, units, kind),
             State::Playing { due } => due <= io.now() && self.play(io, due),
         }
     }
 
-    fn go_on(&mut self, io: &mut dyn ListenerIo, units: u64, kind: Wait) -> bool {
+    fn go_on(&mut self, io: &mut dyn ReceiverIo, units: u64, kind: Wait) -> bool {
         let now = io.now();
         let event = match kind {
             Wait::StartUp(delay) if now < self.buffer.start + delay => return false,
@@ -131,7 +131,7 @@ impl Rebuffer {
         true
     }
 
-    fn play(&mut self, io: &mut dyn ListenerIo, due: Instant) -> bool {
+    fn play(&mut self, io: &mut dyn ReceiverIo, due: Instant) -> bool {
         if self.buffer.fetch(io) {
             self.buffer.play(io);
             self.state = State::Playing { due: due + self.buffer.gap().unwrap_or_default() };

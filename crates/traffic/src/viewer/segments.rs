@@ -1,6 +1,6 @@
 use super::rebuffer::{Rebuffer, StartRule};
 use crate::segments::{Meter, bits_per_second};
-use crate::{Frame, Ladder, ListenerIo, Outlook, RateRule, Request, Timetable};
+use crate::{Frame, Ladder, Outlook, RateRule, ReceiverIo, Request, Timetable};
 use alloc::vec::Vec;
 use earlybird_units::{Duration, Instant};
 
@@ -52,7 +52,7 @@ impl SegmentClient {
         self.player.next_time()
     }
 
-    pub(super) fn advance(&mut self, io: &mut dyn ListenerIo) {
+    pub(super) fn advance(&mut self, io: &mut dyn ReceiverIo) {
         let throughputs = &mut self.throughputs;
         self.meter.look(io.now(), io.received(), |rate| throughputs.push(rate));
         let old = throughputs.len().saturating_sub(MOST_THROUGHPUTS);
@@ -69,7 +69,7 @@ impl SegmentClient {
         self.player.buffer.reception.highest.map_or(0, |unit| unit + 1) == self.asked * self.ladder.parts
     }
 
-    fn ask(&mut self, io: &mut dyn ListenerIo, waiting: Duration) {
+    fn ask(&mut self, io: &mut dyn ReceiverIo, waiting: Duration) {
         self.rung = self.rule.choose(Outlook {
             rates: &self.rates,
             last: self.rung,

@@ -1,5 +1,5 @@
 use super::Sites;
-use crate::{Application, ConnectionId, Io};
+use crate::{ConnectionId, SenderApp, SenderIo};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt::Debug;
@@ -83,7 +83,7 @@ impl<P: Pages> Browser<P> {
         Self { sites, pages, random, persistence, client, server, exchanges, lines, state: State::Reading }
     }
 
-    fn begin_page(&mut self, io: &mut dyn Io) {
+    fn begin_page(&mut self, io: &mut dyn SenderIo) {
         if self.pages.leaves_server(&mut self.random) {
             self.server = self.sites.draw_server(self.client, &mut self.random);
         }
@@ -93,7 +93,7 @@ impl<P: Pages> Browser<P> {
         self.ask(0, io);
     }
 
-    fn ask(&mut self, line: usize, io: &mut dyn Io) {
+    fn ask(&mut self, line: usize, io: &mut dyn SenderIo) {
         let Some(exchange) = self.exchanges.pop() else { return };
         let path = self.sites.requests[self.client][self.server];
         let line = &mut self.lines[line];
@@ -102,7 +102,7 @@ impl<P: Pages> Browser<P> {
         io.write(connection, exchange.request);
     }
 
-    fn answer(&mut self, line: usize, io: &mut dyn Io) {
+    fn answer(&mut self, line: usize, io: &mut dyn SenderIo) {
         let path = self.sites.responses[self.client][self.server];
         let line = &mut self.lines[line];
         if self.persistence == Persistence::PerObject {
@@ -112,7 +112,7 @@ impl<P: Pages> Browser<P> {
         io.write(connection, line.awaits.unwrap_or_default());
     }
 
-    fn complete(&mut self, line: usize, io: &mut dyn Io) {
+    fn complete(&mut self, line: usize, io: &mut dyn SenderIo) {
         let line = &mut self.lines[line];
         line.awaits = None;
         if self.persistence == Persistence::PerObject {
@@ -129,7 +129,7 @@ impl<P: Pages> Browser<P> {
     }
 
     /// Asks for the next object, or ends the page.
-    fn proceed(&mut self, io: &mut dyn Io) {
+    fn proceed(&mut self, io: &mut dyn SenderIo) {
         let free = self.lines.iter().position(|line| line.awaits.is_none());
         match free {
             Some(free) if !self.exchanges.is_empty() => {
@@ -144,7 +144,7 @@ impl<P: Pages> Browser<P> {
     }
 
     /// Closes a connection and comes back for the next; then reads.
-    fn end_page(&mut self, io: &mut dyn Io) {
+    fn end_page(&mut self, io: &mut dyn SenderIo) {
         let mut lines = self.lines.iter_mut();
         if let Some(connection) = lines.find_map(|line| line.request.take().or_else(|| line.response.take())) {
             io.close(connection);
@@ -156,8 +156,8 @@ impl<P: Pages> Browser<P> {
     }
 }
 
-impl<P: Pages> Application for Browser<P> {
-    fn on_wake(&mut self, io: &mut dyn Io) {
+impl<P: Pages> SenderApp for Browser<P> {
+    fn on_wake(&mut self, io: &mut dyn SenderIo) {
         match self.state {
             State::Reading => self.begin_page(io),
             State::Completing => self.proceed(io),
@@ -165,7 +165,7 @@ impl<P: Pages> Application for Browser<P> {
         }
     }
 
-    fn on_drained(&mut self, io: &mut dyn Io, connection: ConnectionId) {
+    fn on_drained(&mut self, io: &mut dyn SenderIo, connection: ConnectionId) {
         let known = |line: &Line| line.request == Some(connection) || line.response == Some(connection);
         let Some(line) = self.lines.iter().position(known) else { return };
         if self.lines[line].request == Some(connection) {

@@ -1,5 +1,5 @@
 use super::Sites;
-use crate::{Application, ConnectionId, Io};
+use crate::{ConnectionId, SenderApp, SenderIo};
 use alloc::sync::Arc;
 use earlybird_units::{Duration, Random};
 
@@ -42,7 +42,7 @@ impl WebSession {
         Self { sites, parameters, random, client, server: 0, state: State::Thinking }
     }
 
-    fn respond(&mut self, io: &mut dyn Io) {
+    fn respond(&mut self, io: &mut dyn SenderIo) {
         let packets = self.random.lomax(self.parameters.object_packets, self.parameters.object_shape);
         let connection = io.open(self.sites.responses[self.client][self.server]);
         // At least one packet, as ns-2's rounding up gives.
@@ -50,22 +50,22 @@ impl WebSession {
         self.state = State::Receiving;
     }
 
-    fn think(&mut self, io: &mut dyn Io) {
+    fn think(&mut self, io: &mut dyn SenderIo) {
         let pause = self.random.exponential(self.parameters.think.as_secs_f64());
         io.wake_at(io.now() + Duration::from_secs_f64(pause));
         self.state = State::Thinking;
     }
 }
 
-impl Application for WebSession {
-    fn on_wake(&mut self, io: &mut dyn Io) {
+impl SenderApp for WebSession {
+    fn on_wake(&mut self, io: &mut dyn SenderIo) {
         self.server = self.sites.draw_server(self.client, &mut self.random);
         let connection = io.open(self.sites.requests[self.client][self.server]);
         io.write(connection, io.mss());
         self.state = State::Asking;
     }
 
-    fn on_drained(&mut self, io: &mut dyn Io, connection: ConnectionId) {
+    fn on_drained(&mut self, io: &mut dyn SenderIo, connection: ConnectionId) {
         io.close(connection);
         match self.state {
             State::Asking => self.respond(io),

@@ -106,7 +106,7 @@ pub enum Playout {
 }
 
 /// What an application at the listener can do.
-pub trait ListenerIo {
+pub trait ReceiverIo {
     /// Returns the time.
     fn now(&self) -> Instant;
     /// Reads the next part that is there in order; steps over nothing and waits for nothing.
@@ -135,11 +135,11 @@ pub trait ListenerIo {
 }
 
 /// An application at the side that did not open.
-pub trait Listener: Debug + Send {
-    /// Starts, when the opener opens, and later continues where [`ListenerIo::wake_at`] asked for it.
-    fn on_wake(&mut self, io: &mut dyn ListenerIo);
+pub trait ReceiverApp: Debug + Send {
+    /// Starts, when the opener opens, and later continues where [`ReceiverIo::wake_at`] asked for it.
+    fn on_wake(&mut self, io: &mut dyn ReceiverIo);
     /// Learns that more can be read than before.
-    fn on_readable(&mut self, io: &mut dyn ListenerIo);
+    fn on_readable(&mut self, io: &mut dyn ReceiverIo);
 }
 
 #[cfg(test)]
