@@ -87,7 +87,7 @@ impl<H: Hosts> AppRuntime<H> {
         }
         let receiver = spec.viewer.map(|viewer| self.apps.add_receiver(spec.id, Box::new(viewer)));
         let has_frames = matches!(&spec.carrier, Carrier::Tcp(settings) if settings.opener.real_time.framing);
-        self.flows.push(FlowInfo { mss: mss_of(&spec.carrier), has_units: false, has_frames, receiver });
+        self.flows.push(FlowInfo { mss: spec.carrier.mss().into(), has_units: false, has_frames, receiver });
     }
 
     /// Lets everything happen up to the end of the run, or until somebody says stop.
@@ -310,13 +310,4 @@ impl ConnectionState {
 pub(crate) fn samples_of(scenario: &Scenario) -> Option<Samples> {
     let end = Instant::ZERO + scenario.duration.duration();
     scenario.measure.series.map(|period| Samples::every(period.duration(), end))
-}
-
-/// Returns the payload of a full segment.
-pub(crate) fn mss_of(carrier: &Carrier) -> u64 {
-    match carrier {
-        Carrier::Tcp(settings) => settings.opener.segments.mss.into(),
-        Carrier::Datagrams(settings) => settings.config.mss.into(),
-        Carrier::External(settings) => settings.mss.into(),
-    }
 }

@@ -1,6 +1,6 @@
 //! The run's event_log, which openers and links write on threads of their own.
 
-use crate::run::failed;
+use crate::error::machine_error;
 use earlybird_experiment::{LiveEventLog, Outputs, RunError, RunSetup};
 use earlybird_sim::{Observer, Packet, PacketEvent};
 use earlybird_units::Instant;
@@ -28,7 +28,7 @@ impl SharedEventLog {
         let event_log = Arc::into_inner(self.0).map(Mutex::into_inner);
         match event_log {
             Some(event_log) => event_log.unwrap_or_else(PoisonError::into_inner).finish(setup),
-            None => Err(failed("the trace cannot be written", io::Error::other("somebody still writes it"))),
+            None => Err(machine_error("the trace cannot be written", io::Error::other("somebody still writes it"))),
         }
     }
 }

@@ -7,6 +7,7 @@
 mod app_io;
 mod app_runtime;
 mod clock;
+mod error;
 mod event_log;
 mod hosts;
 pub mod kernel;

@@ -1,6 +1,6 @@
 //! The two namespaces of a network in real time: where their hosts are, and how the links tell their flows apart.
 
-use crate::run::failed;
+use crate::error::machine_error;
 use earlybird_emulator::shell::host_config;
 use earlybird_emulator::{FlowRoute, FlowRoutes, Namespace, Side};
 use earlybird_experiment::{FlowSpec, RoutePair, RunError};
@@ -31,7 +31,7 @@ impl NamespacePair {
     pub(crate) fn devices(&self) -> Result<[OwnedFd; 2], RunError> {
         let device = |side: &Namespace| side.device().try_clone();
         let both = || Ok([device(&self.near)?, device(&self.far)?]);
-        both().map_err(|error| failed("this system gives no more files", error))
+        both().map_err(|error| machine_error("this system gives no more files", error))
     }
 
     /// Returns how many packets of both were dropped before the links could take them.

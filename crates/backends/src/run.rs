@@ -2,6 +2,7 @@
 
 use crate::app_runtime::{AppRuntime, samples_of};
 use crate::clock::Clock;
+use crate::error::machine_error;
 use crate::event_log::SharedEventLog;
 use crate::hosts::Hosts;
 use crate::links::{LinksEnd, LinksLog, carry};
@@ -112,11 +113,7 @@ fn share(clock: &Clock, scenario: &Scenario) -> f64 {
 }
 
 fn run_failed(error: io::Error) -> RunError {
-    failed("the run in real time broke off", error)
-}
-
-pub(crate) fn failed(problem: &str, error: io::Error) -> RunError {
-    RunError::Machine { problem: problem.to_owned(), error }
+    machine_error("the run in real time broke off", error)
 }
 
 /// The delay of the 99th percentile from which a run was disturbed: ten times what an idle machine with two processors shows.

@@ -2,9 +2,10 @@
 
 use crate::srt;
 use crate::tfrc::{Gauges, Receiver, Sender};
+use crate::transmit::Transmit;
 use crate::udp::Udp;
 use earlybird_units::Instant;
-use earlybird_wire::{Datagram, DatagramHeader};
+use earlybird_wire::Datagram;
 
 /// What a flow of datagrams is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,24 +51,6 @@ pub enum Event {
     Delivered(u32),
     /// Everything written was sent.
     Drained,
-}
-
-/// A datagram to send.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Transmit {
-    /// The datagram.
-    pub datagram: Datagram,
-    /// Number of the datagram among those of the sender; `None` for a report.
-    pub number: Option<u64>,
-    /// Whether its payload was sent before.
-    pub is_retransmission: bool,
-}
-
-impl Transmit {
-    /// Makes a datagram without payload.
-    pub(crate) fn control(header: DatagramHeader) -> Self {
-        Self { datagram: Datagram { header, ..Datagram::default() }, number: None, is_retransmission: false }
-    }
 }
 
 impl Endpoint {

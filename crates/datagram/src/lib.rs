@@ -12,8 +12,10 @@ extern crate alloc;
 mod endpoint;
 pub mod srt;
 pub mod tfrc;
+mod transmit;
 mod udp;
 mod units;
 
-pub use endpoint::{Config, Control, Endpoint, Event, Transmit};
+pub use endpoint::{Config, Control, Endpoint, Event};
+pub use transmit::Transmit;
 pub use udp::Udp;

@@ -1,6 +1,6 @@
 //! Fire and forget (RFC 768).
 
-use crate::endpoint::Transmit;
+use crate::transmit::Transmit;
 use crate::units::{Inbox, Outbox};
 use earlybird_wire::Datagram;
 

@@ -54,7 +54,6 @@ pub use warnings::{output_warnings, warnings};
 use earlybird_scenario::{Scenario, ScenarioError};
 use earlybird_sim::{Network, Observer, World};
 use earlybird_units::Instant;
-use plan::Plan;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -119,15 +118,17 @@ pub type KeepGoing<'a> = &'a mut dyn FnMut(f64) -> bool;
 ///
 /// See [`RunError`].
 pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
-    let report = run_once(scenario, seed, outputs, keep_going)?;
-    match bursts::isolated_burst(scenario, &Plan::new(scenario, seed)?.bottleneck, &report) {
-        Some(alone) => run_once(&alone, seed, outputs, keep_going),
+    let setup = RunSetup::new(scenario, seed)?;
+    let report = run_once(&setup, outputs, keep_going)?;
+    // Bursts that overlap cannot be told apart: then the first one is measured in a run of its own.
+    match bursts::isolated_burst(scenario, &setup.plan.bottleneck, &report) {
+        Some(isolated) => run_once(&RunSetup::new(&isolated, seed)?, outputs, keep_going),
         None => Ok(report),
     }
 }
 
-fn run_once(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
-    let setup = RunSetup::new(scenario, seed)?;
+fn run_once(setup: &RunSetup<'_>, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
+    let scenario = setup.scenario;
     let (plan, recorder, topology) = (&setup.plan, setup.recorder(), setup.topology()?);
     // Observing every packet costs time, so runs that need it are compiled apart from those that do not.
     let (network, recorder) = if outputs.any() || scenario.measure.transmissions {

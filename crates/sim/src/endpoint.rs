@@ -110,7 +110,8 @@ pub enum Carrier {
 }
 
 impl Carrier {
-    pub(crate) const fn mss(&self) -> u16 {
+    /// Returns the largest payload of a segment or datagram in bytes.
+    pub const fn mss(&self) -> u16 {
         match self {
             Self::Tcp(settings) => settings.opener.segments.mss,
             Self::Datagrams(settings) => settings.config.mss,

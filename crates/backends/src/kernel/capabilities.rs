@@ -1,7 +1,6 @@
 //! What of a scenario the kernel's TCP can do, and how it is told.
 
 use super::socket;
-use crate::app_runtime::mss_of;
 use crate::unsupported::{RUN_IN_SIM, Unsupported, path_of, transport_path};
 use earlybird_experiment::{FlowSpec, RunError};
 use earlybird_scenario::{Detection, Endpoint, Flow, Kind, Profile, Repair, Scenario, ScenarioError, Transport};
@@ -156,8 +155,9 @@ pub(super) fn options_of(scenario: &Scenario, spec: &FlowSpec) -> Result<Options
     let Carrier::Tcp(settings) = &spec.carrier else { unreachable!("datagrams were refused") };
     Ok(Options {
         control,
-        segment: (mss_of(&spec.carrier) + super::TIMESTAMPS) as i32,
-        window: i32::try_from(u64::from(settings.opener.window.max) * mss_of(&spec.carrier)).unwrap_or(i32::MAX),
+        segment: (u64::from(spec.carrier.mss()) + super::TIMESTAMPS) as i32,
+        window: i32::try_from(u64::from(settings.opener.window.max) * u64::from(spec.carrier.mss()))
+            .unwrap_or(i32::MAX),
         nagle: settings.opener.segments.nagle,
         floor: timer.floor.map(|floor| (floor.duration().as_nanos() / 1_000) as i32),
         linear_when_thin: timer.linear_when_thin.unwrap_or(false),

@@ -2,10 +2,9 @@
 
 use super::capabilities::{Options, options_of};
 use super::{TIMESTAMPS, socket, tcp_info};
-use crate::app_runtime::mss_of;
+use crate::error::machine_error;
 use crate::hosts::{Hosts, Readiness};
 use crate::namespaces::{NamespacePair, port_of};
-use crate::run::failed;
 use earlybird_emulator::shell::host_config;
 use earlybird_emulator::{Namespace, Side};
 use earlybird_experiment::{FlowSpec, RunError};
@@ -65,15 +64,15 @@ impl KernelHosts {
     /// Makes both namespaces, with the sockets of these flows.
     pub(super) fn new(scenario: &Scenario, flows: &[FlowSpec]) -> Result<Self, RunError> {
         let namespaces =
-            NamespacePair::new(flows.iter().map(|spec| mss_of(&spec.carrier) + HEADERS).max().unwrap_or(0))?;
+            NamespacePair::new(flows.iter().map(|spec| u64::from(spec.carrier.mss()) + HEADERS).max().unwrap_or(0))?;
         let marks = if flows.iter().any(|spec| asks_for_marks(&spec.carrier)) { "1" } else { "0" };
         for (setting, value) in SETTINGS.into_iter().chain([(c"/proc/sys/net/ipv4/tcp_ecn", marks)]) {
             for side in [&namespaces.near, &namespaces.far] {
                 side.set(setting, value)
-                    .map_err(|error| failed(&format!("this system does not take {setting:?}"), error))?;
+                    .map_err(|error| machine_error(&format!("this system does not take {setting:?}"), error))?;
             }
         }
-        let no_socket = |error| failed("this system gives no sockets", error);
+        let no_socket = |error| machine_error("this system gives no sockets", error);
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| no_socket(error.into()))?;
         let mut prepared = Vec::new();
         for (number, spec) in flows.iter().enumerate() {

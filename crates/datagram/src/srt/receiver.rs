@@ -4,7 +4,7 @@ use super::Latency;
 use super::acks::Acks;
 use super::round_trip::RoundTrip;
 use super::window::{Arrived, Window};
-use crate::endpoint::Transmit;
+use crate::transmit::Transmit;
 use crate::units::Inbox;
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Datagram, DatagramHeader, SrtAck, SrtData, SrtNak};

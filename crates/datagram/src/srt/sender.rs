@@ -4,7 +4,7 @@ use super::buffer::{Buffer, Next};
 use super::pace::Pace;
 use super::round_trip::RoundTrip;
 use super::{Latency, Parameters};
-use crate::endpoint::Transmit;
+use crate::transmit::Transmit;
 use crate::units::Outbox;
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Datagram, DatagramHeader, SrtAck, SrtData};

@@ -2,7 +2,7 @@
 
 use super::equation::loss_event_rate_for;
 use super::history::LossHistory;
-use crate::endpoint::Transmit;
+use crate::transmit::Transmit;
 use crate::units::Inbox;
 use alloc::collections::VecDeque;
 use earlybird_units::{Duration, Instant};

@@ -2,7 +2,8 @@
 
 use super::equation::throughput;
 use super::limits::{DataLimit, ReceiveRates};
-use crate::endpoint::{Config, Transmit};
+use crate::endpoint::Config;
+use crate::transmit::Transmit;
 use crate::units::Outbox;
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Datagram, DatagramHeader, Ecn, TfrcData, TfrcFeedback};
