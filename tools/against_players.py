@@ -156,7 +156,7 @@ def run(case: Case, rate: str, rtt: float, loss: str) -> dict[str, Any]:
         outcome = emulate(
             network(shape, shape),
             [*me, "watch", json.dumps(case), str(report)],
-            peers=[[*me, "serve", json.dumps(case)]],
+            servers=[[*me, "serve", json.dumps(case)]],
         )
         seen = json.loads(report.read_text())
     there, back = outcome.summary["links"]

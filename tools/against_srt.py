@@ -58,7 +58,7 @@ def relays(over: str, latency: int) -> tuple[list[str], list[str]]:
 
 def send(relay: list[str], seconds: float, rate: float) -> None:
     """Run the sending relay and give it a stream of constant rate."""
-    with subprocess.Popen(relay) as process, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+    with subprocess.Popen(relay) as process, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as output:
         began = time.monotonic()
         for number in range(int(rate * (seconds + SETTLING) / (8 * PACKET * TOGETHER))):
             due = began + number * 8 * PACKET * TOGETHER / rate
@@ -66,7 +66,7 @@ def send(relay: list[str], seconds: float, rate: float) -> None:
             is_counted = due - began >= SETTLING
             packets = (_packet(number * TOGETHER + index, is_counted) for index in range(TOGETHER))
             with suppress(ConnectionRefusedError):  # the relay is not there yet
-                out.sendto(b"".join(packets), ("127.0.0.1", ENTRY))
+                output.sendto(b"".join(packets), ("127.0.0.1", ENTRY))
         time.sleep(SILENCE)
         process.send_signal(signal.SIGTERM)
 
@@ -147,10 +147,10 @@ def tcp_receive() -> None:
     with (
         socket.create_connection((THERE, MIDDLE)) as stream,
         stream.makefile("rb") as packets,
-        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as output,
     ):
         while datagram := packets.read(PACKET * TOGETHER):
-            out.sendto(datagram, ("127.0.0.1", EXIT))
+            output.sendto(datagram, ("127.0.0.1", EXIT))
 
 
 def cell(over: str, *, rtt: int, loss: float, latency: int, burst: float, wanted: argparse.Namespace) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def cell(over: str, *, rtt: int, loss: float, latency: int, burst: float, wanted
         peers = [[sys.executable, __file__, "send", json.dumps([sender, wanted.seconds, wanted.rate])]]
         peers += [[sys.executable, __file__, "transfer"]] if wanted.beside else []
         command = [sys.executable, __file__, "receive", json.dumps([receiver, str(report)])]
-        outcome = emulate(network(shape, shape), command, peers=peers, seed=wanted.seed)
+        outcome = emulate(network(shape, shape), command, servers=peers, seed=wanted.seed)
         seen = json.loads(report.read_text())
     numbers = range(int(wanted.rate * (wanted.seconds + SETTLING) / (8 * PACKET * TOGETHER)))
     sent = TOGETHER * sum(number * 8 * PACKET * TOGETHER / wanted.rate >= SETTLING for number in numbers)
@@ -214,7 +214,7 @@ def main() -> None:
     if sys.argv[1:2] in (["tcp-send"], ["tcp-receive"], ["transfer"]):
         return {"tcp-send": tcp_send, "tcp-receive": tcp_receive, "transfer": transfer}[sys.argv[1]]()
     wanted = arguments()
-    with ThreadPoolExecutor(wanted.at_once) as pool:
+    with ThreadPoolExecutor(wanted.parallel) as pool:
         cells = [
             pool.submit(cell, over, rtt=rtt, loss=loss, latency=latency, burst=burst, wanted=wanted)
             for rtt, loss, burst in product(wanted.rtt, wanted.loss, wanted.burst)
@@ -238,7 +238,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=4e6, help="bits per second")
     parser.add_argument("--link", default="20M", help="rate of the link, with a queue of 200 kB")
     parser.add_argument("--beside", action="store_true", help="fill the link with a transfer over the kernel's CUBIC")
-    parser.add_argument("--at-once", type=int, default=1, help="cells that run at the same time")
+    parser.add_argument("--parallel", type=int, default=1, help="cells that run at the same time")
     parser.add_argument("--seed", type=int, default=1)
     wanted = parser.parse_args()
     if "srt" in wanted.over and not shutil.which("srt-live-transmit"):

@@ -1,7 +1,7 @@
 """
 Run one scenario over twelve networks in all backends, and say where they differ.
 
-    python tools/backends.py --at-once 4 --write    # makes what runs are missing, and writes docs/backends-agree.md
+    python tools/backends.py --parallel 4 --write    # makes what runs are missing, and writes docs/backends-agree.md
     python tools/backends.py --networks 10M-40ms --transports bbr-rack --runs 3
 
 After Ctrl-C the same command goes on. Runs in real time that the machine disturbed are thrown away and repeated. The

@@ -2,7 +2,7 @@
 Send a file, speech or a film over PERT or CUBIC beside a transfer over CUBIC, simulated and over this machine's TCP.
 
     earlybird kernel load pert
-    python tools/beside_cubic.py --at-once 6 --write    # makes what runs are missing, and writes docs/beside-cubic.md
+    python tools/beside_cubic.py --parallel 6 --write    # makes what runs are missing, and writes docs/beside-cubic.md
 
 After Ctrl-C the same command goes on. Runs that the machine disturbed are thrown away and repeated.
 """

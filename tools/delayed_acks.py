@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import earlybird
+from earlybird.outputs import Outputs
 from generated import REPOSITORY
 
 GOLDEN = REPOSITORY / "tests" / "golden" / "delayed-acks"
@@ -91,7 +92,7 @@ def ours(transport: str, setting: Setting, file: Path, seconds: int = 10) -> lis
         "network.links.1.delay": f"{setting.delay_ms}ms",
         "network.links.1.queue.packets": setting.queue,
     }
-    earlybird.run(SCENARIO, overrides=overrides, trace=file)
+    earlybird.run(SCENARIO, overrides=overrides, outputs=Outputs(trace=file))
     with file.open(newline="") as lines:
         return list(csv.reader(lines))[1:]
 

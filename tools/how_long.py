@@ -113,9 +113,9 @@ def key(case: SessionCase) -> tuple[object, ...]:
     return tuple(getattr(case, name) for name in KEYS)
 
 
-def measured(scale: str, out: Path) -> pl.DataFrame:
+def measured(scale: str, output: Path) -> pl.DataFrame:
     """Read the study's results: a row per cell."""
-    evaluation = evaluate_study(STUDY, scale, out=out)
+    evaluation = evaluate_study(STUDY, scale, output=output)
     cells: dict[tuple[object, ...], list[float]] = {}
     for run in evaluation.measurements.observations:
         cells.setdefault(tuple(run.axes[name] for name in AXES), []).append(run.values["wait"])
@@ -257,7 +257,7 @@ def main() -> int:
     what.add_argument("--scale", help="read the study's results at this scale")
     what.add_argument("--page", action="store_true", help="write the page from the table that is there")
     what.add_argument("--check", action="store_true", help="tell whether the page is up to date")
-    parser.add_argument("--out", type=Path, default=REPOSITORY / "results", help="results folder")
+    parser.add_argument("--output", type=Path, default=REPOSITORY / "results", help="results folder")
     wanted = parser.parse_args()
     if wanted.scale:
         measured(wanted.scale, wanted.out).write_csv(TABLE)

@@ -2,7 +2,7 @@
 Try the table of docs/how-long-to-wait.md on lines that it does not have: simulated, over our stack, over the kernel.
 
     python tools/how_long_confirmed.py --backends sim                       # moments
-    python tools/how_long_confirmed.py --backends live kernel --at-once 4   # what is missing of five runs each
+    python tools/how_long_confirmed.py --backends live kernel --parallel 4   # what is missing of five runs each
     python tools/how_long_confirmed.py --attempts 0                       # shows what is there
 
 For each of ten lines the table is read as the page says: loss, round trip, share of the line and bursts up to the next
@@ -12,7 +12,6 @@ real time that the machine disturbed are thrown away and repeated.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -20,11 +19,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
-from earlybird import _core
+from earlybird.loading import resolve
 from earlybird.planning.candidates import candidate
 from earlybird.planning.case import SessionCase
 from earlybird.planning.choice import typical
 from earlybird.planning.session import needed
+from earlybird.run_specs import ScenarioRun
 from earlybird.sweeps import PlannedRun
 from how_long import TABLE, waits
 from measured import LINUX, make, markdown, options, unloaded
@@ -72,8 +72,8 @@ class Trial:
     def plan(self, runs: int) -> list[PlannedRun]:
         """List its runs."""
         document = {**self.case.scenario(self._given), "backend": self.backend}
-        scenario = _core.resolve(json.dumps(document), [])
-        return [PlannedRun(scenario, FIRST_SEED + number, {}) for number in range(runs)]
+        spec = ScenarioRun(resolve(document))
+        return [PlannedRun(spec, FIRST_SEED + number, {}) for number in range(runs)]
 
     def needs(self, planned: Sequence[PlannedRun], store: Store) -> list[float]:
         """Return the delay that each session that was made needed."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
 import random
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,9 +31,9 @@ def options(description: str | None, name: str, *, seeds: int = 40) -> argparse.
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5, help="in real time, each")
     parser.add_argument("--seeds", type=int, default=seeds, help="simulated, each")
-    parser.add_argument("--at-once", type=int, default=1, help="runs in real time side by side")
+    parser.add_argument("--parallel", type=int, default=1, help="runs in real time side by side")
     parser.add_argument("--attempts", type=int, default=6, help="at runs that are disturbed; 0: make none")
-    parser.add_argument("--out", type=Path, default=REPOSITORY / "results" / name)
+    parser.add_argument("--output", type=Path, default=REPOSITORY / "results" / name)
     return parser
 
 
@@ -49,31 +47,26 @@ def make(simulated: Iterable[PlannedRun], real: Sequence[PlannedRun], wanted: ar
     """Make the runs that are missing, in real time again where the machine disturbed them; print how many it did."""
     store = Store(wanted.out).open()
     if wanted.attempts:
-        complete([*simulated], out=wanted.out)
-    disturbed = sum(_attempt(real, store, wanted.at_once) for _ in range(wanted.attempts))
+        complete([*simulated], output=wanted.out)
+    disturbed = sum(_attempt(real, store, wanted.parallel) for _ in range(wanted.attempts))
     print(f"{disturbed} of {len(real)} runs in real time were disturbed and thrown away.")
     return store
 
 
-def _attempt(planned: Sequence[PlannedRun], store: Store, at_once: int) -> int:
+def _attempt(planned: Sequence[PlannedRun], store: Store, parallel: int) -> int:
     """Make the runs in real time that are missing; throw away those that were disturbed, and return their number."""
-    missing = [job._replace(seconds=_duration(job.scenario)) for job in missing_jobs(planned, store)]
+    missing = [job._replace(seconds=job.spec.length_s) for job in missing_jobs(planned, store)]
     if not missing:
         return 0
     # Networks that are much work for this machine are not begun side by side.
     random.Random(len(missing)).shuffle(missing)
     missing.sort(key=lambda job: job.seed)
     with progress_bar(len(planned), len(planned) - len(missing), work=0.0) as advance:
-        work_through(missing, store, at_once, lambda _: advance())
+        work_through(missing, store, parallel, lambda _: advance())
     disturbed = [run for run in planned if store.has(run.key) and store.load(run.key).summary["disturbed"]]
     for run in disturbed:
         store.discard(run.key)
     return len(disturbed)
-
-
-def _duration(scenario: str) -> float:
-    """Return the duration of a run in real time, in seconds."""
-    return float(re.sub("s$", "", json.loads(scenario)["duration"]))
 
 
 def mean_text(estimate: Estimate, digits: int) -> str:

@@ -120,7 +120,7 @@ def real(setting: Setting, application: str, seed: int, folder: Path) -> tuple[d
     emulation = emulate(
         setting.network(),
         ["sh", "-c", HEAD_START + _line(client)],
-        peers=[["sh", "-c", f"exec {_line(server)} > {told}"]],
+        servers=[["sh", "-c", f"exec {_line(server)} > {told}"]],
         seed=seed,
     )
     if emulation.exit_code:

@@ -64,7 +64,7 @@ def recorded(kernel: str, link: str, *, beside: bool) -> list[dict[str, Any]]:
         command = (RIVAL if beside else "") + SEND
         peers = [SERVER, "iperf3 -s -p 5202"][: 1 + beside]
         emulate = [sys.executable, "-m", "earlybird", "emulate", *link.split()]
-        emulate += [part for peer in peers for part in ("--peer", peer)]
+        emulate += [part for peer in peers for part in ("--server", peer)]
         subprocess.run(
             [*emulate, "--", "sh", "-c", f"sleep 1; {command}"],
             check=True,

@@ -12,7 +12,7 @@ HEAD = """\
 # Results reference
 
 Written by `make docs` from `python/earlybird/metrics.toml`, which tests compare with what runs give. A run gives a
-summary and tables: `earlybird run FILE --out results` keeps them as `summary.json` and a Parquet file per table, and
+summary and tables: `earlybird run FILE --output results` keeps them as `summary.json` and a Parquet file per table, and
 `earlybird.run` returns them as `Result.summary` and `Result.table(NAME)`, a polars data frame.
 
 Names carry their unit (`_s` seconds, `_ms` milliseconds, `_us` microseconds, `_bps` bits per second). A *share* is from

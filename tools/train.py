@@ -7,8 +7,7 @@ when a packet leaves, losses, frames for a viewer, conversations.
 
 from pathlib import Path
 
-from earlybird import _core
-from earlybird.description import resolve
+from earlybird.loading import resolve
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
 SEED = 1
@@ -29,7 +28,7 @@ CASES: tuple[tuple[str, dict[str, object]], ...] = (
 def main() -> None:
     """Run each case once."""
     for name, settings in CASES:
-        _core.run(resolve(SCENARIOS / name, settings), SEED)
+        resolve(SCENARIOS / name, settings).run(SEED)
 
 
 if __name__ == "__main__":

@@ -2,30 +2,24 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, Literal, final
+from typing import Any, Literal, Protocol, final
 
 __all__ = [
     "HostError",
     "NamespaceError",
+    "PanicException",
+    "ResolvedScenario",
     "ScenarioError",
     "check_address",
-    "check_backend",
     "code_version",
     "duration",
     "emulate",
-    "estimate",
-    "output_warnings",
-    "random_parts",
     "rate",
-    "resolve",
-    "run",
     "schema",
     "tcp_segments",
     "transmit",
     "transports",
-    "unused",
     "version",
-    "warnings",
 ]
 
 @final
@@ -41,41 +35,83 @@ class ScenarioError(ValueError):
     hint: str
     """What to do about it."""
 
-def resolve(text: str, overrides: list[tuple[str, str]], folder: str = "") -> str:
-    """Turn TOML or JSON into the canonical JSON of the complete, valid scenario; `folder` has the files it names."""
+@final
+class PanicException(BaseException):
+    """A panic of the compiled part: a bug."""
 
-def unused(scenario_json: str) -> list[str]:
-    """List what a resolved scenario declares that nothing reads or that cannot matter, one paragraph each."""
+class _Outputs(Protocol):
+    """The files that a run writes, see `earlybird.outputs.Outputs`."""
 
-def output_warnings(
-    scenario_json: str,
-    *,
-    trace: str | None = None,
-    qlog: str | None = None,
-    trace_flows: list[str] | None = None,
-    pcap: str | None = None,
-) -> list[str]:
-    """List what of the files that a run is to write is not what one may expect, one paragraph each."""
+    @property
+    def files(self) -> dict[str, str]: ...
+    @property
+    def flows(self) -> list[str]: ...
 
-def warnings(scenario_json: str) -> list[str]:
-    """List what in a resolved scenario can be run but is probably not meant, one paragraph each."""
+@final
+class ResolvedScenario:
+    """A complete, valid scenario; equal ones have the same canonical JSON. It can be pickled."""
 
-def estimate(
-    scenario_json: str,
-    limit: float,
-    *,
-    trace: str | None = None,
-    qlog: str | None = None,
-    link_trace: str | None = None,
-) -> tuple[float, float, float]:
-    """
-    Tell what a run of a resolved scenario takes: packets, seconds of processor time, bytes of memory.
+    title: str | None
+    backend: str
+    """The name of what executes its runs: `sim`, `live` or `kernel`."""
+    duration: str
+    """The length of a run, as scenarios write it."""
+    duration_s: float
+    parameters: list[str]
+    """The names of its parameters."""
+    flow_groups: list[tuple[str, int]]
+    """The name and the number of flows of each group."""
+    bottleneck: str | None
+    """The link of which the summary reports, if the scenario names it."""
+    series: str | None
+    """The time between two samples of the series, if there are series."""
+    sweep_grid: dict[str, list[Any]]
+    sweep_seeds: list[int]
 
-    Raises ScenarioError if that is more than `limit` bytes.
-    """
+    def __init__(
+        self, text: str, overrides: list[tuple[str, str]] = ..., folder: str = "", source: str | None = None
+    ) -> None:
+        """Parse TOML or JSON; `folder` has the files that it names, `source` is the file's name in errors."""
 
-def random_parts(scenario_json: str) -> list[str]:
-    """List the keys of a resolved scenario under which something is drawn at random that can matter."""
+    def to_json(self) -> str:
+        """Return the canonical JSON: sorted keys, all defaults filled in, no spaces."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary with the keys of the TOML form."""
+
+    def measuring(self, period_ns: int) -> ResolvedScenario:
+        """Return the scenario with deliveries, and with series of this period if it has none."""
+
+    def check_backend(self) -> None:
+        """Raise ScenarioError if the backend does not support everything that the scenario asks for."""
+
+    def warnings(self) -> list[str]:
+        """Return what is valid but probably not meant, one paragraph each."""
+
+    def unused(self) -> list[str]:
+        """Return what is declared and has no effect, one paragraph each."""
+
+    def output_warnings(self, outputs: _Outputs) -> list[str]:
+        """Return what to expect of the files that a run is to write, one paragraph each."""
+
+    def estimate(self, limit: float, outputs: _Outputs | None = None) -> tuple[float, float, float]:
+        """
+        Return the cost of a run: packets, seconds of processor time, bytes of memory.
+
+        Raises ScenarioError if that is more than `limit` bytes.
+        """
+
+    def random_parts(self) -> list[str]:
+        """Return the keys under which something is drawn at random that can matter."""
+
+    def run(
+        self, seed: int, outputs: _Outputs | None = None, watch: Callable[[float], object] | None = None
+    ) -> dict[str, Any]:
+        """
+        Run the scenario in its backend; return its `summary`, its `tables` of columns and the `cpu_s` it took.
+
+        `watch` is called some twenty times a second with the share that is done; its exception ends the run.
+        """
 
 def rate(text: str) -> int:
     """Read a rate as scenarios write it; return bits per second."""
@@ -89,26 +125,6 @@ def schema() -> str:
 def transports() -> str:
     """Return the table of transports as JSON: a list of objects with name, names, title, source and parameters."""
 
-def check_backend(scenario_json: str) -> None:
-    """Raise ScenarioError if the backend in which a resolved scenario takes place cannot do what it asks for."""
-
-def run(
-    scenario_json: str,
-    seed: int,
-    *,
-    trace: str | None = None,
-    qlog: str | None = None,
-    trace_flows: list[str] | None = None,
-    link_trace: str | None = None,
-    pcap: str | None = None,
-    watch: Callable[[float], object] | None = None,
-) -> dict[str, Any]:
-    """
-    Run a resolved scenario in its backend; return its `summary`, its `tables` of columns and the `cpu_s` it took.
-
-    `watch` is called some twenty times a second with the share that is done; what it raises ends the run.
-    """
-
 class NamespaceError(OSError):
     """The system gives no network namespace with a TUN device."""
 
@@ -116,11 +132,11 @@ class HostError(OSError):
     """The system does not let the process add a device to its network."""
 
 def emulate(
-    scenario_json: str,
+    scenario: ResolvedScenario,
     seed: int,
     command: list[str],
     *,
-    peers: list[list[str]],
+    servers: list[list[str]],
     far: Literal["machine", "own", "gateway"],
     resolver: str | None = None,
     mtu: int,
@@ -153,4 +169,7 @@ def version() -> str:
     """Return the version of earlybird."""
 
 def code_version(backend: str = "sim") -> str:
-    """Return the hash of the code that decides what a run gives in a backend."""
+    """Return the hash of the code that determines the results of a backend."""
+
+def _panic() -> None:
+    """Panic: for the test that a panic becomes an exception."""

@@ -1,8 +1,7 @@
-"""Where a scenario takes place: in the simulator, or in real time."""
+"""Backends: what executes a run, the simulator or one of those in real time."""
 
 from __future__ import annotations
 
-import json
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -18,23 +17,10 @@ Backend: TypeAlias = Literal["sim", "live", "kernel"]
 
 SIMULATOR = "sim"
 KERNEL = "kernel"
+BACKEND_KEY = "backend"
+"""The key of scenarios."""
 MILLISECOND = 1000.0
 """In microseconds."""
-
-
-def backend_of(resolved: str) -> str:
-    """Return where a complete scenario takes place."""
-    return str(json.loads(resolved).get("backend", SIMULATOR))
-
-
-def check_backend(resolved: str) -> None:
-    """Raise ScenarioError if a complete scenario asks for what the backend cannot do in which it is to take place."""
-    _core.check_backend(resolved)
-
-
-def is_simulated(resolved: str) -> bool:
-    """Return whether a complete scenario takes no real time, so that no run disturbs it."""
-    return backend_of(resolved) == SIMULATOR
 
 
 def warn_of_disturbance(summary: Mapping[str, Any]) -> None:
@@ -44,7 +30,7 @@ def warn_of_disturbance(summary: Mapping[str, Any]) -> None:
     Warns
     -----
     ScenarioWarning
-        If packets left the links much later than they were due, or did not get there or from there, or the hosts slept
+        If packets left the links much later than they were due, were lost between links and hosts, or the hosts slept
         too long.
     """
     if summary.get("disturbed"):
@@ -60,7 +46,7 @@ def warn_of_disturbance(summary: Mapping[str, Any]) -> None:
 
 @contextmanager
 def namespaces() -> Iterator[None]:
-    """Say what to do where the system gives no network namespace."""
+    """Raise EarlybirdError with instructions if the system does not provide a network namespace."""
     try:
         yield
     except _core.NamespaceError as error:

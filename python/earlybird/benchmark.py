@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from earlybird import _core
-from earlybird.description import DEFAULT_SEED, resolve
 from earlybird.errors import EarlybirdError, ScenarioError
 from earlybird.limits import cost_of, time_text
+from earlybird.loading import DEFAULT_SEED, resolve
 from earlybird.paths import REPOSITORY, shipped_file
 from earlybird.transports import transports
 
@@ -309,7 +308,7 @@ def _seconds_of_children() -> float:
 
 def measure_here(scenario: Path, settings: Sequence[str]) -> dict[str, float]:
     """Run a scenario in this process; return packets per second of processor time and the process' largest memory."""
-    outcome = _core.run(resolve(scenario, _overrides(settings)), DEFAULT_SEED)
+    outcome = resolve(scenario, _overrides(settings)).run(DEFAULT_SEED)
     rate = outcome["summary"]["bottleneck_packets"] / outcome["cpu_s"]
     return {"packets_per_cpu_second": rate, "peak_memory_mb": _peak_memory_mb()}
 

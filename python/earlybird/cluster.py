@@ -18,7 +18,6 @@ from earlybird.errors import EarlybirdError, InputError, WorkerError
 from earlybird.files import files_of
 from earlybird.lazy import LateModule
 from earlybird.pool import batches, leave_threads_alone
-from earlybird.runs import make
 from earlybird.store import run_key
 
 if TYPE_CHECKING:
@@ -143,7 +142,7 @@ def make_batch(batch: Batch, versions: dict[str, str]) -> Made:
             f"a worker of the cluster has {_listed(own)}; this program has {_listed(versions)}. Results of different "
             f"versions are not mixed. {ENVIRONMENT}"
         )
-    results = [make(job.scenario, job.seed) for job in batch]
+    results = [job.spec.make(job.seed) for job in batch]
     return [(run_key(result.scenario, result.seed), files_of(result)) for result in results]
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from earlybird.description import override_texts, resolve
 from earlybird.errors import InputError
 from earlybird.lazy import LateModule
+from earlybird.loading import override_texts, resolve
 from earlybird.media import film_of
 from earlybird.paths import RESULTS, shipped_file
 from earlybird.planning.line import FEWEST_BYTES
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from earlybird import compare_plot, notebook
     from earlybird.clip import Clip
-    from earlybird.description import Overrides, ScenarioLike
+    from earlybird.loading import Overrides, ScenarioLike
 else:
     compare_plot = LateModule("earlybird.compare_plot")
     notebook = LateModule("earlybird.notebook")
@@ -125,7 +124,7 @@ def compare_media(
     overrides: Overrides = (),
     seeds: int | Sequence[int] | None = None,
     jobs: int | None = None,
-    out: str | Path = RESULTS,
+    output: str | Path = RESULTS,
     progress: bool = False,
 ) -> Comparison:
     """
@@ -157,7 +156,7 @@ def compare_media(
         Number of seeds, counted from 1, or the seeds (default: the scenario's, else 1).
     jobs
         Number of worker processes (default: one per processor).
-    out
+    output
         Results folder; a run that is there already is not made again.
     progress
         Show a progress bar on the terminal.
@@ -191,8 +190,8 @@ def compare_media(
     document = read_network(network, pairs, duration, overrides)
     sent = fit(source, scale_to, document["duration"])
     planned = plan(with_film(document, sent), grid={GRID_KEY: _distinct(transports)}, seeds=seeds)
-    different, _ = without_repetitions(planned, jobs=jobs, out=out, progress=progress)
-    return judge(complete(different, jobs=jobs, out=out, progress=progress), source, sent)
+    different, _ = without_repetitions(planned, jobs=jobs, output=output, progress=progress)
+    return judge(complete(different, jobs=jobs, output=output, progress=progress), source, sent)
 
 
 def default_duration(clip: Clip) -> str:
@@ -211,16 +210,14 @@ def read_network(
 ) -> dict[str, Any]:
     """Return the network as a complete scenario, with the values asked for."""
     settings = override_texts(overrides)
-    document: dict[str, Any] = json.loads(resolve(network, settings))
-    if pairs is not None and "pairs" not in document.get("parameters", {}):
+    if pairs is not None and "pairs" not in resolve(network, settings).parameters:
         raise InputError(
             f"pairs = {pairs} has no meaning here: the network declares no parameter `pairs`. Leave it out, or add "
             '`[parameters]` with `pairs = 28` to the network and use it, as in `count = "$pairs"`.'
         )
     wanted = {"pairs": pairs, "duration": duration}
     settings += [(key, str(value)) for key, value in wanted.items() if value is not None]
-    document = json.loads(resolve(network, settings))
-    return document
+    return resolve(network, settings).to_dict()
 
 
 def fit(clip: Clip, scale_to: str, duration: str) -> Clip:
@@ -260,7 +257,7 @@ def judge(runs: SweepResult, source: Clip, sent: Clip) -> Comparison:
     return Comparison(
         source=source,
         sent=sent,
-        scenario=json.loads(runs.planned[0].scenario),
+        scenario=runs.planned[0].spec.document(),
         flows=tables[0],
         curve=tables[1],
         transports={name: _summary(tables, transport=name) for name in transports},

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from earlybird import _core
 from earlybird.backends import namespaces
-from earlybird.description import DEFAULT_SEED, Overrides, ScenarioLike, override_texts, path_of, resolve
 from earlybird.errors import EarlybirdError, InputError, ScenarioError
 from earlybird.internet import GATEWAY, masquerade, resolver, way_out
+from earlybird.loading import DEFAULT_SEED, Overrides, ScenarioLike, override_texts, path_of, resolve
 from earlybird.outputs import check_outputs
 from earlybird.quantities import with_unit
 from earlybird.runs import checked_seed
@@ -121,7 +121,7 @@ def emulate(
     scenario: ScenarioLike,
     command: Sequence[str],
     *,
-    peers: Sequence[Sequence[str]] = (),
+    servers: Sequence[Sequence[str]] = (),
     internet: bool = False,
     overrides: Overrides = (),
     flow: str | None = None,
@@ -143,7 +143,7 @@ def emulate(
         As of `earlybird.run`. Only its network counts; see `network` for one link.
     command
         The program with its arguments.
-    peers
+    servers
         Servers to run on the far side, each with its arguments. They are started first, and stopped when the command
         has ended. Without any, the far side is this machine, which takes the right to change its network (root).
     internet
@@ -197,13 +197,13 @@ def emulate(
             if watch:
                 watch(snapshot)
 
-        far, names = _far_side(files, has_servers=bool(peers), internet=internet)
+        far, names = _far_side(files, has_servers=bool(servers), internet=internet)
         outcome = _guarded(
             lambda: _core.emulate(
                 resolved,
                 checked_seed(DEFAULT_SEED if seed is None else seed),
                 list(command),
-                peers=[list(peer) for peer in peers],
+                servers=[list(server) for server in servers],
                 far=far,
                 resolver=names,
                 mtu=mtu,
@@ -236,7 +236,7 @@ def _guarded(act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     except _core.HostError as error:
         raise EarlybirdError(
             f"the far side cannot be this machine: {error.strerror}. Run as root, or have the server run on the far"
-            " side, `--peer 'python3 -m http.server'`; `--internet` leads elsewhere."
+            " side, `--server 'python3 -m http.server'`; `--internet` leads elsewhere."
         ) from error
 
 

@@ -8,6 +8,7 @@ from earlybird._core import ScenarioError
 __all__ = [
     "EarlybirdError",
     "InputError",
+    "InternalError",
     "Interrupted",
     "ScenarioError",
     "ScenarioWarning",
@@ -31,6 +32,10 @@ class StoreError(EarlybirdError):
 
 class WorkerError(EarlybirdError):
     """A worker process that died, and died again when its run was repeated."""
+
+
+class InternalError(Exception):
+    """A bug in earlybird: the compiled part panicked."""
 
 
 class ScenarioWarning(UserWarning):

@@ -235,7 +235,7 @@ def _no_result(folder: Path) -> StoreError:
         return StoreError(f"{folder} is a folder of results, not one of them. Name one, such as {folder / below}.")
     return StoreError(
         f"there is no result in {folder}: it has no {CHECKSUMS} of a result. Name a folder that `Result.save` or "
-        "--out made."
+        "--output made."
     )
 
 

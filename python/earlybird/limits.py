@@ -1,20 +1,21 @@
-"""What runs take, told before they begin and watched while they go on: memory, time, and how many there are."""
+"""The cost of runs, before they begin and while they go on: memory, time, and their number."""
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from earlybird import _core
-from earlybird.backends import SIMULATOR, backend_of
+from earlybird.backends import SIMULATOR
 from earlybird.errors import EarlybirdError, InputError, ScenarioWarning
+from earlybird.outputs import NO_OUTPUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+    from collections.abc import Callable
+
+    from earlybird._core import ResolvedScenario
+    from earlybird.outputs import Outputs
 
 SHARE_OF_MEMORY: Final = 0.8
 """Share of the memory that is available at the start that a run may take; the rest is for everything else."""
@@ -26,16 +27,6 @@ MOST_RUNS: Final = 1_000_000
 """Runs of one sweep: planning them takes a gigabyte, making them weeks."""
 
 
-SECONDS_PER_RESULT: Final = 0.03
-"""What writing a result takes on a machine as slow as the one that `cost_of` has in mind."""
-
-SECONDS_PER_MODEL: Final = {"streaming-chain": 5.0, "session": 0.3}
-"""What a Markov chain takes there, and a session of a plan, in the middle."""
-
-SECONDS_PER_START = 4.0
-"""What starting and ending a player takes, beside the film."""
-
-
 class Cost(NamedTuple):
     """What a run is expected to take: packets sent, seconds of processor time (or in real time), bytes of memory."""
 
@@ -44,51 +35,24 @@ class Cost(NamedTuple):
     bytes: float
 
 
-def cost_of(resolved: str, *, trace: str | None = None, qlog: str | None = None, link_trace: str | None = None) -> Cost:
+def cost_of(scenario: ResolvedScenario, outputs: Outputs = NO_OUTPUTS) -> Cost:
     """
-    Tell what a run takes.
-
-    Parameters
-    ----------
-    resolved
-        The complete scenario.
-    trace, qlog, link_trace
-        Files that it is to write.
-
-    Raises
-    ------
-    ScenarioError
-        If there is not enough memory for it.
-    """
-    cost = Cost(*_core.estimate(resolved, memory_limit(), trace=trace, qlog=qlog, link_trace=link_trace))
-    takes_its_time = backend_of(resolved) != SIMULATOR
-    return cost._replace(seconds=_core.duration(json.loads(resolved)["duration"])) if takes_its_time else cost
-
-
-def seconds_of(scenario: str, pace: float = 1.0) -> float:
-    """
-    Tell what making a run and keeping its result takes.
+    Return the expected cost of a run.
 
     Parameters
     ----------
     scenario
-        The complete scenario, or the model or the play in its place.
-    pace
-        What a run takes on this machine ÷ what is expected of a slow one.
+        The scenario.
+    outputs
+        Files that the run writes.
 
     Raises
     ------
     ScenarioError
         If there is not enough memory for it.
     """
-    document = json.loads(scenario)
-    if "testbed" in document:
-        return float(document["testbed"]["film"]["seconds"]) + SECONDS_PER_START
-    return pace * (SECONDS_PER_RESULT + _computing(document, scenario))
-
-
-def _computing(document: Mapping[str, Any], scenario: str) -> float:
-    return SECONDS_PER_MODEL[document["model"]] if "model" in document else cost_of(scenario).seconds
+    cost = Cost(*scenario.estimate(memory_limit(), outputs))
+    return cost if scenario.backend == SIMULATOR else cost._replace(seconds=scenario.duration_s)
 
 
 def warn_of_length(cost: Cost, duration: str) -> None:

@@ -16,11 +16,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from earlybird.errors import WorkerError
-from earlybird.runs import make
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from earlybird.run_specs import RunSpec
     from earlybird.store import Store
 
 Task = TypeVar("Task")
@@ -37,10 +37,10 @@ BATCHES_PER_WORKER = 8
 
 
 class Job(NamedTuple):
-    """A run to make: the key it is stored under, the resolved scenario and the seed, and the seconds it may take."""
+    """A run to make: the key of its result, what is run, the seed, and the expected seconds."""
 
     key: str
-    scenario: str
+    spec: RunSpec
     seed: int
     seconds: float
 
@@ -80,9 +80,9 @@ def work_through(jobs: Sequence[Job], store: Store, workers: int, done: Callable
         waiting.extendleft((job,) for job in lost)
 
 
-def batches(jobs: Sequence[Job], workers: int, at_once: float = SECONDS_AT_ONCE) -> Iterator[Batch]:
+def batches(jobs: Sequence[Job], workers: int, parallel: float = SECONDS_AT_ONCE) -> Iterator[Batch]:
     """Put runs together that are over in a moment, or in so many seconds, in their order."""
-    most = min(at_once, sum(job.seconds for job in jobs) / (BATCHES_PER_WORKER * workers))
+    most = min(parallel, sum(job.seconds for job in jobs) / (BATCHES_PER_WORKER * workers))
     batch, seconds = list[Job](), 0.0
     for job in jobs:
         if batch and seconds + job.seconds > most:
@@ -225,4 +225,4 @@ def _leave_with_parent() -> None:
 
 def _work(batch: Batch, store: Store) -> None:
     for job in batch:
-        store.save(make(job.scenario, job.seed))
+        store.save(job.spec.make(job.seed))

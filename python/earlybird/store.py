@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from earlybird import _core
-from earlybird.backends import SIMULATOR
+from earlybird.backends import BACKEND_KEY, SIMULATOR
 from earlybird.errors import StoreError, because
 from earlybird.files import is_left_over, read_result, temporary_place, verify_result, write_files, write_result
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from earlybird.result import Result
+    from earlybird.run_specs import RunSpec
 
 NOT_IN_KEY = ("sweep", "title")
 """Parts of a scenario that do not change what a run gives."""
@@ -29,9 +30,9 @@ def run_key(scenario: dict[str, Any], seed: int) -> str:
     return _key(_decisive(scenario), seed)
 
 
-def planned_key(scenario: str, seed: int) -> str:
-    """Name a run whose scenario is given as canonical JSON; quick where runs share it."""
-    return _key(_decisive_of_text(scenario), seed)
+def planned_key(spec: RunSpec, seed: int) -> str:
+    """Name a run that is to be made; quick where runs share the description."""
+    return _key(_decisive_of(spec), seed)
 
 
 def _key(decisive: tuple[str, str], seed: int) -> str:
@@ -42,13 +43,13 @@ def _key(decisive: tuple[str, str], seed: int) -> str:
 def _decisive(scenario: dict[str, Any]) -> tuple[str, str]:
     """Write down what of a scenario decides a run's outcome, and what of the code."""
     decisive = {key: value for key, value in scenario.items() if key not in NOT_IN_KEY}
-    code = _core.code_version(scenario.get("backend", SIMULATOR))
+    code = _core.code_version(scenario.get(BACKEND_KEY, SIMULATOR))
     return json.dumps(decisive, sort_keys=True, separators=(",", ":")), code
 
 
 @lru_cache(maxsize=8192)
-def _decisive_of_text(scenario: str) -> tuple[str, str]:
-    return _decisive(json.loads(scenario))
+def _decisive_of(spec: RunSpec) -> tuple[str, str]:
+    return _decisive(spec.document())
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from earlybird import _core
-from earlybird.backends import check_backend, is_simulated
-from earlybird.description import Overrides, ScenarioLike, override_texts, resolve, warn_about
+from earlybird.backends import SIMULATOR
 from earlybird.errors import InputError, Interrupted, ScenarioWarning, StoreError
 from earlybird.files import scan_table
 from earlybird.lazy import LateModule
-from earlybird.limits import check_number_of_runs, cost_of, seconds_of, warn_of_length
+from earlybird.limits import check_number_of_runs, cost_of, warn_of_length
+from earlybird.loading import Overrides, ScenarioLike, override_texts, resolve, warn_about
 from earlybird.paths import RESULTS
 from earlybird.pool import Job, work_through
+from earlybird.run_specs import ScenarioRun
 from earlybird.runs import checked_seed
 from earlybird.shards import Shard
 from earlybird.store import Store, planned_key
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
     from earlybird import cluster, notebook
     from earlybird import progress as progress_bars
+    from earlybird._core import ResolvedScenario
     from earlybird.plots import sweep as sweep_plot
+    from earlybird.run_specs import RunSpec
 else:
     cluster = LateModule("earlybird.cluster")
     notebook = LateModule("earlybird.notebook")
@@ -51,22 +53,22 @@ class PlannedRun:
 
     Attributes
     ----------
-    scenario
-        Canonical JSON.
+    spec
+        What is run.
     seed
         Of the random numbers.
     parameters
         What sets this run apart from the sweep's others: a value per key of the grid.
     """
 
-    scenario: str
+    spec: RunSpec
     seed: int
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def key(self) -> str:
         """The name of its result in a store."""
-        return planned_key(self.scenario, self.seed)
+        return planned_key(self.spec, self.seed)
 
 
 @dataclass(frozen=True)
@@ -164,8 +166,8 @@ def sweep(
     seeds: int | Sequence[int] | None = None,
     overrides: Overrides = (),
     jobs: int | None = None,
-    at_once: int = 1,
-    out: str | Path = RESULTS,
+    parallel: int = 1,
+    output: str | Path = RESULTS,
     progress: bool = False,
     shard: Shard | str | None = None,
     dask: str | None = None,
@@ -188,10 +190,10 @@ def sweep(
         Values that hold for all runs; they replace the grid's for the same key.
     jobs
         Number of worker processes that simulate (default: one per processor). Results do not depend on it.
-    at_once
+    parallel
         Number of runs in real time that are made side by side. Each tells whether it was disturbed, so more of them are
         worth a try where they are light.
-    out
+    output
         Results folder (default: ``results``).
     progress
         Show a progress bar on the terminal, or a line every ten seconds where there is none.
@@ -228,15 +230,20 @@ def sweep(
     """
     part, fixed = Shard.of(shard), override_texts(overrides)
     planned = plan(scenario, grid=grid, seeds=seeds, overrides=fixed)
-    scenarios = tuple(dict.fromkeys(run.scenario for run in planned))
+    scenarios = tuple(dict.fromkeys(scenarios_of(planned)))
     for resolved in scenarios:
-        check_backend(resolved)
-        warn_of_length(cost_of(resolved), json.loads(resolved)["duration"])
+        resolved.check_backend()
+        warn_of_length(cost_of(resolved), resolved.duration)
     warn_about(*scenarios, typed={*dict(fixed), *(key for run in planned[:1] for key in run.parameters)})
-    different, made = without_repetitions(planned, jobs=jobs, out=out, progress=progress, dask=dask)
+    different, made = without_repetitions(planned, jobs=jobs, output=output, progress=progress, dask=dask)
     own = share(different, part)
-    result = complete(own, jobs=jobs, at_once=at_once, out=out, progress=progress, dask=dask)
+    result = complete(own, jobs=jobs, parallel=parallel, output=output, progress=progress, dask=dask)
     return replace(result, made=result.made + made, awaited=awaited(different, own, result.store))
+
+
+def scenarios_of(planned: Iterable[PlannedRun]) -> Iterator[ResolvedScenario]:
+    """Yield the scenario of each run that has one."""
+    return (run.spec.scenario for run in planned if isinstance(run.spec, ScenarioRun))
 
 
 def share(planned: Sequence[PlannedRun], shard: Shard | None) -> Sequence[PlannedRun]:
@@ -271,7 +278,7 @@ def without_repetitions(
     planned: Sequence[PlannedRun],
     *,
     jobs: int | None = None,
-    out: str | Path = RESULTS,
+    output: str | Path = RESULTS,
     progress: bool = False,
     dask: str | None = None,
 ) -> tuple[list[PlannedRun], int]:
@@ -285,7 +292,7 @@ def without_repetitions(
     ----------
     planned
         The runs.
-    jobs, out, progress, dask
+    jobs, output, progress, dask
         As for `sweep`.
 
     Returns
@@ -298,13 +305,15 @@ def without_repetitions(
     ScenarioWarning
         If runs were left out.
     """
-    by_scenario: dict[str, list[PlannedRun]] = {}
-    for run in planned:
-        by_scenario.setdefault(run.scenario, []).append(run)
-    doubtful = [runs for scenario, runs in by_scenario.items() if len(runs) > 1 and not _core.random_parts(scenario)]
+    by_scenario: dict[ResolvedScenario, list[PlannedRun]] = {}
+    for run, scenario in zip(planned, scenarios_of(planned), strict=True):
+        by_scenario.setdefault(scenario, []).append(run)
+    doubtful = [runs for scenario, runs in by_scenario.items() if len(runs) > 1 and not scenario.random_parts()]
     if not doubtful:
         return list(planned), 0
-    tried = complete([run for runs in doubtful for run in runs[:2]], jobs=jobs, out=out, progress=progress, dask=dask)
+    tried = complete(
+        [run for runs in doubtful for run in runs[:2]], jobs=jobs, output=output, progress=progress, dask=dask
+    )
     repeated = [runs for runs in doubtful if _are_alike(tried.store, *runs[:2])]
     if repeated:
         _warn_of_repetitions(repeated)
@@ -319,9 +328,8 @@ def _are_alike(store: Store, one: PlannedRun, other: PlannedRun) -> bool:
 
 
 def _warn_of_repetitions(repeated: Sequence[Sequence[PlannedRun]]) -> None:
-    document = json.loads(repeated[0][0].scenario)
-    flow = document["flows"][0]["name"]
     runs = repeated[0]
+    flow, _ = next(scenarios_of(runs)).flow_groups[0]
     warnings.warn(
         f"sweep.seeds: nothing in {len(repeated)} of the scenarios is random, and seeds {runs[0].seed} and "
         f"{runs[1].seed} gave the same run to the last bit: it is made once, and has no interval. Flows that start "
@@ -341,16 +349,16 @@ def plan(
 ) -> list[PlannedRun]:
     """List the runs that `sweep` makes of its arguments, every scenario checked."""
     fixed = override_texts(overrides)
-    declared = json.loads(resolve(scenario, fixed)).get("sweep") or {}
-    grid = declared.get("grid", {}) if grid is None else grid
+    declared = resolve(scenario, fixed)
+    grid = declared.sweep_grid if grid is None else grid
     free = {key: values for key, values in grid.items() if key not in dict(fixed)}
-    seeds = declared.get("seeds", 1) if seeds is None else seeds
+    seeds = declared.sweep_seeds if seeds is None else seeds
     check_number_of_runs(math.prod(map(len, free.values())), seeds if isinstance(seeds, int) else len(seeds))
     seeds = _seed_list(seeds)
     return [
-        PlannedRun(resolved, seed, point)
+        PlannedRun(spec, seed, point)
         for point in _points(free)
-        for resolved in [resolve(scenario, fixed + override_texts(point))]
+        for spec in [ScenarioRun(resolve(scenario, fixed + override_texts(point)) if point else declared)]
         for seed in seeds
     ]
 
@@ -359,8 +367,8 @@ def complete(
     planned: Sequence[PlannedRun],
     *,
     jobs: int | None = None,
-    at_once: int = 1,
-    out: str | Path = RESULTS,
+    parallel: int = 1,
+    output: str | Path = RESULTS,
     progress: bool = False,
     what: str = "simulating",
     dask: str | None = None,
@@ -373,13 +381,13 @@ def complete(
     """
     if jobs and dask:
         raise InputError(f"jobs = {jobs}: Dask's cluster has its own workers. hint: leave out --jobs or --dask.")
-    store = Store(Path(out)).open()
+    store = Store(Path(output)).open()
     every, missing = len({run.key for run in planned}), missing_jobs(planned, store)
     if dask is not None and missing:
         cluster.check_scheduler(dask)
     work = sum(job.seconds for job in missing)
     with progress_bars.progress_bar(every, every - len(missing), work=work, visible=progress, what=what) as advance:
-        make(missing, store, jobs, lambda job: advance(work=job.seconds), at_once=at_once, dask=dask)
+        make(missing, store, jobs, lambda job: advance(work=job.seconds), parallel=parallel, dask=dask)
     return SweepResult(planned, store, made=len(missing))
 
 
@@ -395,8 +403,8 @@ def missing_jobs(planned: Sequence[PlannedRun], store: Store) -> list[Job]:
 
 def _in_order(runs: Collection[PlannedRun]) -> list[Job]:
     """Sort runs, each of which is there once, into the order that `missing_jobs` tells of."""
-    seconds = {scenario: seconds_of(scenario) for scenario in {run.scenario for run in runs}}
-    jobs = [Job(run.key, run.scenario, run.seed, seconds[run.scenario]) for run in runs]
+    seconds = {spec: spec.expected_seconds() for spec in {run.spec for run in runs}}
+    jobs = [Job(run.key, run.spec, run.seed, seconds[run.spec]) for run in runs]
     return sorted(jobs, key=lambda job: (job.seed, -job.seconds))
 
 
@@ -406,7 +414,7 @@ def make(
     jobs: int | None,
     done: Callable[[Job], None],
     *,
-    at_once: int = 1,
+    parallel: int = 1,
     dask: str | None = None,
 ) -> None:
     """
@@ -416,14 +424,14 @@ def make(
 
     Errors are those of `sweep`.
     """
-    simulated = [job for job in missing if is_simulated(job.scenario)]
-    real = [job for job in missing if not is_simulated(job.scenario)]
+    simulated = [job for job in missing if job.spec.backend == SIMULATOR]
+    real = [job for job in missing if job.spec.backend != SIMULATOR]
     try:
         if dask is None:
             work_through(simulated, store, jobs or os.cpu_count() or 1, done)
         elif simulated:
             cluster.work_through_on(dask, simulated, store, done)
-        work_through(real, store, at_once, done)
+        work_through(real, store, parallel, done)
     except KeyboardInterrupt as error:
         finished = sum(store.has(job.key) for job in missing)
         raise Interrupted(

@@ -14,7 +14,7 @@ import pytest
 import earlybird
 from conftest import SMALL
 from earlybird import InputError, Result, ScenarioError, StoreError
-from earlybird.description import resolve
+from earlybird.loading import resolve
 from earlybird.parameter import Parameter
 from earlybird.scenario import (
     Application,
@@ -69,11 +69,11 @@ TYPED = Scenario(
 def test_every_form_of_a_scenario_means_the_same(small: Path) -> None:
     document = tomllib.loads(SMALL)
     del document["sweep"]
-    without_sweep = json.loads(resolve(SMALL))
+    without_sweep = resolve(SMALL).to_dict()
     del without_sweep["sweep"]
     assert resolve(small) == resolve(str(small)) == resolve(SMALL)
     assert resolve(document) == resolve(json.dumps(document)) == resolve(TYPED)
-    assert json.loads(resolve(TYPED)) == without_sweep
+    assert resolve(TYPED).to_dict() == without_sweep
 
 
 def test_a_run_has_a_summary_and_tables() -> None:
@@ -156,7 +156,9 @@ def test_a_scenario_error_has_its_parts() -> None:
 
 
 def test_a_sweep_has_a_row_per_run_and_tables_of_all(tmp_path: Path) -> None:
-    sweep = earlybird.sweep(SMALL, grid={"pairs": [1, 2], "transport": ["sack", "pert-er"]}, seeds=[4, 9], out=tmp_path)
+    sweep = earlybird.sweep(
+        SMALL, grid={"pairs": [1, 2], "transport": ["sack", "pert-er"]}, seeds=[4, 9], output=tmp_path
+    )
     assert sweep.made == sweep.runs.height == 8
     assert sweep.runs.select("pairs", "transport", "seed").rows()[:3] == [
         (1, "sack", 4),
@@ -171,13 +173,15 @@ def test_a_sweep_has_a_row_per_run_and_tables_of_all(tmp_path: Path) -> None:
 
 def test_lists_in_a_grid_are_written_as_text(tmp_path: Path) -> None:
     delays = "measure.start-up-delays"
-    sweep = earlybird.sweep(SMALL, grid={delays: [["1s"], ["1s", "2s"]]}, seeds=1, overrides={"pairs": 1}, out=tmp_path)
+    sweep = earlybird.sweep(
+        SMALL, grid={delays: [["1s"], ["1s", "2s"]]}, seeds=1, overrides={"pairs": 1}, output=tmp_path
+    )
     assert sweep.runs[delays].to_list() == ['["1s"]', '["1s", "2s"]']
 
 
 def test_an_invalid_point_of_a_grid_stops_the_sweep_before_it_starts(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="sakc"):
-        earlybird.sweep(SMALL, grid={"transport": ["sack", "sakc"]}, out=tmp_path / "results")
+        earlybird.sweep(SMALL, grid={"transport": ["sack", "sakc"]}, output=tmp_path / "results")
     assert not (tmp_path / "results").exists()
 
 

@@ -60,7 +60,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a small study, its results, and its archive."""
     folder = tmp_path_factory.mktemp("archive")
     study = load(small_study(folder / "studies" / "small-study"))
-    make_runs([study], "smoke", jobs=1, out=folder / "results")
+    make_runs([study], "smoke", jobs=1, output=folder / "results")
     pack([study], "smoke", Store(folder / "results"), folder / "small.zip")
     return folder
 
@@ -68,7 +68,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def repeated(made: Path) -> Path:
     """The folder of its runs, made again."""
-    check = check_archive(made / "small.zip", jobs=1, out=made / "checks")
+    check = check_archive(made / "small.zip", jobs=1, output=made / "checks")
     assert (check.is_equal, check.sample.count, check.in_real_time) == (True, RUNS, 0)
     assert all(each.same_bytes for each in check.repetitions)
     return made / "checks"
@@ -158,13 +158,13 @@ def test_what_is_not_repeated_once_more_is_compared_all_the_same(made: Path, rep
     broken = shutil.copytree(repeated, made / "broken")
     key = next(broken.iterdir()).name
     Store(broken).discard(key)
-    assert check_archive(made / "small.zip", jobs=1, out=broken).is_equal
+    assert check_archive(made / "small.zip", jobs=1, output=broken).is_equal
     assert Store(broken).has(key)
 
 
 def test_a_changed_number_is_found_and_named(made: Path, repeated: Path, tmp_path: Path) -> None:
     key, members = a_flow(made / "small.zip", more_timeouts)
-    check = check_archive(altered(made / "small.zip", tmp_path / "a.zip", members), jobs=1, out=repeated)
+    check = check_archive(altered(made / "small.zip", tmp_path / "a.zip", members), jobs=1, output=repeated)
     (different,) = check.different
     (found,) = different.differences
     assert (different.key, found.quantity, found.place, found.size, found.values) == (
@@ -187,7 +187,7 @@ def test_other_bytes_of_the_same_numbers_are_distinguished_from_the_same_file(
     name, sums = f"results/{key}/flows.parquet", f"results/{key}/{CHECKSUMS}"
     old, new = (hashlib.sha256(content).hexdigest().encode() for content in (members[name], buffer.getvalue()))
     files = {name: buffer.getvalue(), sums: members[sums].replace(old, new)}
-    same_code = check_archive(altered(made / "small.zip", tmp_path / "a.zip", files), jobs=1, out=repeated)
+    same_code = check_archive(altered(made / "small.zip", tmp_path / "a.zip", files), jobs=1, output=repeated)
     assert [each.key for each in same_code.different] == [key]
     assert "bytes of the files" in same_code.different[0].differences[0].quantity
 
@@ -196,7 +196,7 @@ def test_a_verdict_that_its_results_do_not_give_is_named(made: Path, repeated: P
     text = contents(made / "small.zip")[1][VERDICTS].decode()
     assert ",yes," in text
     changed = {VERDICTS: text.replace(",yes,", ",no,", 1).encode()}
-    check = check_archive(altered(made / "small.zip", tmp_path / "a.zip", changed), sample=0, out=repeated)
+    check = check_archive(altered(made / "small.zip", tmp_path / "a.zip", changed), sample=0, output=repeated)
     (found,) = check.judgement.revisions
     assert (found.item, found.column, found.archived, found.recomputed) == ("S-1", "holds", "no", "yes")
     assert not check.is_equal
@@ -206,7 +206,7 @@ def test_results_that_were_exchanged_are_reported(made: Path, tmp_path: Path) ->
     runs = json.loads(contents(made / "small.zip")[1]["runs.json"])
     runs[0]["key"], runs[1]["key"] = runs[1]["key"], runs[0]["key"]
     exchanged = altered(made / "small.zip", tmp_path / "a.zip", {"runs.json": json.dumps(runs).encode()})
-    check = check_archive(exchanged, sample=0, out=tmp_path / "checks")
+    check = check_archive(exchanged, sample=0, output=tmp_path / "checks")
     assert [run["key"] for run in check.judgement.misplaced] == [run["key"] for run in runs[:2]]
     assert not check.is_equal
 
@@ -215,7 +215,7 @@ def test_of_another_code_version_the_numbers_are_compared(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_core, "code_version", lambda backend="sim": f"another-{backend}")
-    check = check_archive(made / "small.zip", sample=2, jobs=1, out=tmp_path / "checks")
+    check = check_archive(made / "small.zip", sample=2, jobs=1, output=tmp_path / "checks")
     assert [(each.same_code, each.is_equal) for each in check.repetitions] == [(False, True)] * 2
     assert not check.judgement.revisions
 
@@ -225,7 +225,7 @@ def test_of_another_code_version_what_differs_is_shown(
 ) -> None:
     monkeypatch.setattr(repetition, "_is_same_code", lambda *_: False)
     _, members = a_flow(made / "small.zip", more_timeouts)
-    check = check_archive(altered(made / "small.zip", tmp_path / "a.zip", members), jobs=1, out=repeated)
+    check = check_archive(altered(made / "small.zip", tmp_path / "a.zip", members), jobs=1, output=repeated)
     assert [found.quantity for each in check.different for found in each.differences] == ["flows.rto_count"]
 
 
@@ -243,7 +243,7 @@ def test_a_truncated_archive_is_reported(made: Path, tmp_path: Path) -> None:
     for length in (0, 100, len(whole) // 2, len(whole) - 1):
         (tmp_path / "cut.zip").write_bytes(whole[:length])
         with pytest.raises(StoreError, match="damaged"):
-            check_archive(tmp_path / "cut.zip", out=tmp_path / "checks")
+            check_archive(tmp_path / "cut.zip", output=tmp_path / "checks")
     assert not (tmp_path / "checks").exists()
 
 
@@ -254,7 +254,7 @@ def test_a_flipped_bit_is_reported(made: Path, tmp_path: Path) -> None:
     whole[place] ^= 1
     (tmp_path / "bad.zip").write_bytes(whole)
     with pytest.raises(StoreError, match=r"README\.md"):
-        check_archive(tmp_path / "bad.zip", out=tmp_path / "checks")
+        check_archive(tmp_path / "bad.zip", output=tmp_path / "checks")
 
 
 def drop(members: dict[str, bytes]) -> None:
@@ -327,7 +327,7 @@ def test_a_bad_archive_is_reported_and_nothing_is_run(
 def test_an_archive_is_checked_in_an_empty_folder(
     earlybird: Program, made: Path, repeated: Path, tmp_path: Path
 ) -> None:
-    done = earlybird("study", "check", made / "small.zip", "--out", repeated)
+    done = earlybird("study", "check", made / "small.zip", "--output", repeated)
     assert done.code == 0
     assert "all 8 repeated: 8 the same to the last byte, 0 different" in done.out
     assert done.out.endswith("The archive holds what this program gives.\n")
@@ -337,11 +337,11 @@ def test_an_archive_is_checked_in_an_empty_folder(
 def test_the_command_names_what_differs(earlybird: Program, made: Path, repeated: Path, tmp_path: Path) -> None:
     _, members = a_flow(made / "small.zip", more_timeouts)
     bad = altered(made / "small.zip", tmp_path / "a.zip", members)
-    done = earlybird("study", "check", bad, "--out", repeated)
+    done = earlybird("study", "check", bad, "--output", repeated)
     assert done.code == 1
     assert "7 the same to the last byte, 1 different" in done.out
     assert "flows.rto_count" in done.out
-    listed = earlybird("study", "check", bad, "--out", repeated, "--json")
+    listed = earlybird("study", "check", bad, "--output", repeated, "--json")
     document = json.loads(listed.out)
     assert (listed.code, document["equal"], document["runs_repeated"]) == (1, False, RUNS)
     (different,) = document["runs_different"]
@@ -349,7 +349,7 @@ def test_the_command_names_what_differs(earlybird: Program, made: Path, repeated
 
 
 def test_a_sample_names_its_seed(earlybird: Program, made: Path, repeated: Path) -> None:
-    done = earlybird("study", "check", made / "small.zip", "--share", "20%", "--seed", 5, "--out", repeated)
+    done = earlybird("study", "check", made / "small.zip", "--share", "20%", "--seed", 5, "--output", repeated)
     assert done.code == 0
     assert "2 of 8, drawn with seed 5, repeated: 2 the same" in done.out
     both = earlybird("study", "check", made / "small.zip", "--share", "20%", "--sample", 1)

@@ -13,9 +13,11 @@ import polars as pl
 import pytest
 
 from earlybird import code_version
-from earlybird.backends import backend_of, warn_of_disturbance
-from earlybird.description import resolve
+from earlybird.backends import warn_of_disturbance
 from earlybird.errors import EarlybirdError, ScenarioError, ScenarioWarning
+from earlybird.loading import resolve
+from earlybird.outputs import Outputs
+from earlybird.run_specs import ScenarioRun
 from earlybird.runs import run
 from earlybird.store import Store, run_key
 from earlybird.sweeps import PlannedRun, complete, sweep
@@ -67,7 +69,7 @@ def in_real_time(scenario: str = SCENARIO, *, backend: Backend = "kernel", **opt
 
 @pytest.mark.parametrize("backend", ["kernel", "live"])
 def test_a_run_in_real_time_has_the_tables_of_a_simulation(backend: Backend, tmp_path: Path) -> None:
-    real, simulated = in_real_time(backend=backend, out=tmp_path), run(SCENARIO)
+    real, simulated = in_real_time(backend=backend, output=tmp_path), run(SCENARIO)
     assert set(real.tables) == {*simulated.tables, "added_delay"}
     for name in simulated.tables:
         assert real.table(name).columns == simulated.table(name).columns
@@ -97,38 +99,39 @@ def test_our_own_endpoints_carry_frames_in_real_time() -> None:
 
 
 def test_the_world_is_part_of_what_a_run_is_kept_by() -> None:
-    documents = [json.loads(resolve(SCENARIO, {"backend": backend})) for backend in ("sim", "kernel")]
-    assert run_key(documents[0], 1) == run_key(json.loads(resolve(SCENARIO)), 1) != run_key(documents[1], 1)
+    documents = [resolve(SCENARIO, {"backend": backend}).to_dict() for backend in ("sim", "kernel")]
+    assert run_key(documents[0], 1) == run_key(resolve(SCENARIO).to_dict(), 1) != run_key(documents[1], 1)
 
 
 def test_a_scenario_can_name_its_world_and_be_swept_in_it(tmp_path: Path) -> None:
     in_real_time(overrides={"duration": "600ms"})
-    swept = sweep(f'backend = "kernel"\n{SCENARIO}', overrides={"duration": "1s"}, seeds=2, out=tmp_path)
+    swept = sweep(f'backend = "kernel"\n{SCENARIO}', overrides={"duration": "1s"}, seeds=2, output=tmp_path)
     # Nothing of it is drawn at random, yet no run in real time repeats another.
     assert swept.made == 2
     assert swept.runs["backend"].to_list() == ["kernel", "kernel"]
-    second = sweep(f'backend = "kernel"\n{SCENARIO}', overrides={"duration": "1s"}, seeds=2, out=tmp_path)
+    second = sweep(f'backend = "kernel"\n{SCENARIO}', overrides={"duration": "1s"}, seeds=2, output=tmp_path)
     assert second.made == 0
 
 
 @pytest.mark.parametrize("at_once", [1, 2])
 def test_runs_in_real_time_are_made_side_by_side_only_if_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parallel: int
 ) -> None:
     made = list[tuple[list[str], int]]()
 
     def note(jobs: Sequence[Job], _store: Store, workers: int, _done: object) -> None:
-        made.append(([backend_of(job.scenario) for job in jobs], workers))
+        made.append(([job.spec.backend for job in jobs], workers))
 
     monkeypatch.setattr("earlybird.sweeps.work_through", note)
-    planned = [PlannedRun(resolve(SCENARIO, {"backend": backend}), 1) for backend in ("kernel", "sim", "live")]
-    complete(planned, jobs=4, at_once=at_once, out=tmp_path)
-    assert made == [(["sim"], 4), (["kernel", "live"], at_once)]
+    scenarios = [resolve(SCENARIO, {"backend": backend}) for backend in ("kernel", "sim", "live")]
+    planned = [PlannedRun(ScenarioRun(scenario), 1) for scenario in scenarios]
+    complete(planned, jobs=4, parallel=parallel, output=tmp_path)
+    assert made == [(["sim"], 4), (["kernel", "live"], parallel)]
 
 
 def test_what_the_kernel_cannot_do_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="pert-er") as raised:
-        run(SCENARIO, backend="kernel", overrides={"flows.bulk.transport": "pert-er"}, out=tmp_path / "results")
+        run(SCENARIO, backend="kernel", overrides={"flows.bulk.transport": "pert-er"}, output=tmp_path / "results")
     assert raised.value.path == "flows.bulk.transport"
     assert "cubic" in raised.value.allowed
     assert not (tmp_path / "results").exists()
@@ -140,7 +143,7 @@ def test_what_our_endpoints_cannot_do_in_real_time_is_refused(tmp_path: Path) ->
             SCENARIO,
             backend="live",
             overrides={"endpoint.profile": "ns2", "flows.bulk.transport": "sack"},
-            out=tmp_path,
+            output=tmp_path,
         )
     assert raised.value.path == "endpoint.profile"
     assert list(tmp_path.iterdir()) == []
@@ -163,10 +166,8 @@ def test_a_run_in_real_time_writes_the_traces_of_a_simulated_one(backend: Backen
     for made in (files, simulated):
         made["trace"].parent.mkdir()
     short = {"duration": "1s"}
-    in_real_time(
-        backend=backend, overrides=short, trace=files["trace"], qlog=files["qlog"], link_trace=files["link_trace"]
-    )
-    run(SCENARIO, overrides=short, trace=simulated["trace"], qlog=simulated["qlog"], link_trace=simulated["link_trace"])
+    in_real_time(backend=backend, overrides=short, outputs=Outputs(**files))  # type: ignore[arg-type]
+    run(SCENARIO, overrides=short, outputs=Outputs(**simulated))  # type: ignore[arg-type]
     for kind in ("trace", "link_trace"):
         ours, theirs = (pl.read_csv(made[kind]) for made in (files, simulated))
         assert ours.columns == theirs.columns
@@ -180,7 +181,7 @@ def test_a_run_in_real_time_writes_the_traces_of_a_simulated_one(backend: Backen
 @pytest.mark.parametrize("backend", ["kernel", "live"])
 def test_a_run_in_real_time_writes_packets_that_wireshark_reads(backend: Backend, tmp_path: Path) -> None:
     file = tmp_path / "packets.pcapng"
-    in_real_time(backend=backend, overrides={"duration": "1s", "endpoint.mss": 1200}, pcap=file)
+    in_real_time(backend=backend, overrides={"duration": "1s", "endpoint.mss": 1200}, outputs=Outputs(pcap=file))
     assert not read(file, "-Y", "_ws.malformed || ip.checksum.status == Bad")
     fields = ("-e", "frame.interface_name", "-e", "tcp.stream", "-e", "tcp.flags.syn", "-e", "tcp.len")
     rows = [row.split("\t") for row in read(file, "-Y", "tcp", "-T", "fields", *fields)]
@@ -217,7 +218,7 @@ def test_ctrl_c_ends_a_run_at_once_and_keeps_nothing(tmp_path: Path) -> None:
     in_real_time(overrides={"duration": "600ms"})
     path, results = tmp_path / "scenario.toml", tmp_path / "results"
     path.write_text(SCENARIO, encoding="utf-8")
-    arguments = ["run", str(path), "--backend", "kernel", "--set", "duration=60s", "--out", str(results)]
+    arguments = ["run", str(path), "--backend", "kernel", "--set", "duration=60s", "--output", str(results)]
     process = subprocess.Popen([sys.executable, "-m", "earlybird", *arguments], stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 20
     while not results.is_dir() and time.monotonic() < deadline:

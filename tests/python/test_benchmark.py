@@ -11,7 +11,7 @@ from earlybird.benchmark import CASES, CROWDS, FULL, SHORT, duration_text, measu
 from earlybird.cli.application import application
 from earlybird.cli.display import show_bench
 from earlybird.cli.signals import Terminated
-from earlybird.description import resolve
+from earlybird.loading import resolve
 from earlybird.paths import shipped_file
 
 
@@ -35,7 +35,7 @@ def test_the_short_benchmark_takes_less_than_a_minute_and_states_it_before(monke
 def test_every_flow_of_a_crowd_has_the_same_share_of_the_bottleneck() -> None:
     for crowd in CROWDS:
         settings = [(key, value) for key, _, value in (setting.partition("=") for setting in crowd.settings)]
-        scenario = json.loads(resolve(shipped_file("scenarios", CASES[0].scenario), settings))
+        scenario = resolve(shipped_file("scenarios", CASES[0].scenario), settings).to_dict()
         assert scenario["flows"][0]["count"] == crowd.flows
         bottleneck = scenario["network"]["dumbbell"]["bottleneck"]
         assert rate(bottleneck["rate"]) / crowd.flows == pytest.approx(25e6 / 56, rel=1e-6)

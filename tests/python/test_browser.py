@@ -89,7 +89,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path = study_folder / file
         path.write_text(path.read_text(encoding="utf-8") + more, encoding="utf-8")
     study, store = load(study_folder), Store(folder / "results")
-    make_runs([study], "smoke", jobs=1, out=store.root)
+    make_runs([study], "smoke", jobs=1, output=store.root)
     entries = (
         Entry("S-1", "Frozen time", "figure", study=study.name),
         Entry("S-2", "Packets", "figure", study=study.name),

@@ -89,23 +89,23 @@ def test_a_seed_out_of_range_is_refused(earlybird: Program, small: Path, seed: s
 
 @pytest.mark.parametrize("sub_command", ["run", "sweep"])
 def test_an_output_folder_that_cannot_be_made_is_refused(earlybird: Program, small: Path, sub_command: str) -> None:
-    message = complaint(earlybird(sub_command, small, "--out", small / "results"))
+    message = complaint(earlybird(sub_command, small, "--output", small / "results"))
     assert "cannot write to the results folder" in message
     assert "a part of the path is a file" in message
 
 
-@pytest.mark.parametrize("option", ["--trace", "--pcap"])
+@pytest.mark.parametrize("option", ["--trace-out", "--pcap"])
 def test_a_trace_that_cannot_be_written_is_refused(earlybird: Program, small: Path, option: str) -> None:
     message = complaint(earlybird("run", small, option, small / "below-a-file"))
     assert "below-a-file" in message
 
 
 def test_a_trace_on_a_full_disk_is_refused(earlybird: Program, small: Path) -> None:
-    assert "No space left" in complaint(earlybird("run", small, "--trace", "/dev/full"))
+    assert "No space left" in complaint(earlybird("run", small, "--trace-out", "/dev/full"))
 
 
 def test_a_traced_flow_that_does_not_exist_is_named(earlybird: Program, small: Path, tmp_path: Path) -> None:
-    message = complaint(earlybird("run", small, "--trace", tmp_path / "t.csv", "--trace-flow", "vidoe0"))
+    message = complaint(earlybird("run", small, "--trace-out", tmp_path / "t.csv", "--trace-flow", "vidoe0"))
     assert "vidoe0" in message
 
 

@@ -74,7 +74,7 @@ def test_run_prints_the_summary_as_json(earlybird: Program, small: Path) -> None
 
 
 def test_run_keeps_the_result_in_a_folder_of_its_own(earlybird: Program, small: Path, tmp_path: Path) -> None:
-    finished = earlybird("run", small, "--set", "pairs=1", "--out", tmp_path / "kept")
+    finished = earlybird("run", small, "--set", "pairs=1", "--output", tmp_path / "kept")
     (folder,) = (tmp_path / "kept").iterdir()
     assert str(folder) in finished.out
     result = Result.load(folder)
@@ -84,13 +84,13 @@ def test_run_keeps_the_result_in_a_folder_of_its_own(earlybird: Program, small: 
 
 def test_the_same_seed_gives_the_same_bytes(earlybird: Program, small: Path, tmp_path: Path) -> None:
     for name in ("first", "second"):
-        earlybird("run", small, "--out", tmp_path / name)
+        earlybird("run", small, "--output", tmp_path / name)
     assert store_bytes(tmp_path / "first") == store_bytes(tmp_path / "second") != {}
 
 
 def test_trace_has_the_columns_of_the_event_format(earlybird: Program, small: Path, tmp_path: Path) -> None:
     trace = tmp_path / "trace.csv"
-    assert earlybird("run", small, "--trace", trace, "--trace-flow", "file1").code == 0
+    assert earlybird("run", small, "--trace-out", trace, "--trace-flow", "file1").code == 0
     with trace.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     assert list(rows[0]) == ["time", "event", "seq", "cwnd", "ssthresh", "backoff", "timeouts"]

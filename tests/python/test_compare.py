@@ -79,7 +79,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def comparison(network: Path, out: Path) -> Comparison:
     return compare_media(
-        CLIP, network=network, transports=["sack", "sack-er"], scale_to="300kb/s", seeds=2, jobs=1, out=out
+        CLIP, network=network, transports=["sack", "sack-er"], scale_to="300kb/s", seeds=2, jobs=1, output=out
     )
 
 
@@ -124,7 +124,7 @@ def test_a_flow_that_needs_less_than_two_seconds_does_not_stall(comparison: Comp
 def test_finished_runs_are_not_repeated(comparison: Comparison, network: Path, out: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in out.rglob("*.parquet")}
     second = compare_media(
-        CLIP, network=network, transports=["sack", "sack-er"], scale_to="300kb/s", seeds=2, jobs=1, out=out
+        CLIP, network=network, transports=["sack", "sack-er"], scale_to="300kb/s", seeds=2, jobs=1, output=out
     )
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*.parquet")} == before
     assert second.flows.equals(comparison.flows)
@@ -167,7 +167,7 @@ def test_pairs_need_a_parameter_of_that_name(network: Path) -> None:
 
 def test_an_unknown_transport_is_refused_before_anything_runs(network: Path, tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="sack-er"):
-        compare_media(CLIP, network=network, transports=["sack-err"], out=tmp_path / "none")
+        compare_media(CLIP, network=network, transports=["sack-err"], output=tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
 
@@ -232,7 +232,7 @@ def test_the_command_prints_json(comparison: Comparison, network: Path, out: Pat
         str(CLIP),
         "--network",
         str(network),
-        "--out",
+        "--output",
         str(out),
         "--seeds",
         "2",
@@ -246,7 +246,17 @@ def test_the_command_prints_json(comparison: Comparison, network: Path, out: Pat
 
 
 def test_the_command_draws_the_picture_at_the_path_that_was_given(network: Path, out: Path, tmp_path: Path) -> None:
-    arguments = ["compare", "--media", str(CLIP), "--network", str(network), "--out", str(out), "--transport", "sack"]
+    arguments = [
+        "compare",
+        "--media",
+        str(CLIP),
+        "--network",
+        str(network),
+        "--output",
+        str(out),
+        "--transport",
+        "sack",
+    ]
     outcome = CliRunner().invoke(application, [*arguments, "--plot", str(tmp_path / "film")])
     assert outcome.exit_code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"film.png", "film.svg"}
@@ -398,7 +408,7 @@ def test_the_picture_shows_intervals_where_there_are_several_seeds(comparison: C
 def test_every_film_and_network_given_is_compared(network: Path, out: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.mp4"
     shutil.copy(CLIP, copy)
-    arguments = ["compare", "--media", str(CLIP), "--media", str(copy), "--network", str(network), "--out", str(out)]
+    arguments = ["compare", "--media", str(CLIP), "--media", str(copy), "--network", str(network), "--output", str(out)]
     arguments += ["--transport", "sack", "--plot", str(tmp_path / "picture")]
     outcome = CliRunner().invoke(application, arguments)
     assert outcome.exit_code == 0

@@ -37,7 +37,7 @@ def test_a_dry_run_makes_no_run_of_the_study_and_counts_what_is_missing(
     assert 0 < cost.wall_s < 60
     assert not made.root.exists()
     monkeypatch.undo()
-    make_runs([study], "smoke", jobs=1, out=made.root)
+    make_runs([study], "smoke", jobs=1, output=made.root)
     (nothing,) = estimate([study], "smoke", made=made)
     assert (nothing.runs, nothing.wall_s, nothing.speed) == (0, 0.0, 0.0)
     (every,) = estimate([study], "smoke")

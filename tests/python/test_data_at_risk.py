@@ -10,7 +10,8 @@ import pytest
 
 import earlybird
 from conftest import SMALL
-from earlybird import InputError, Result, StoreError
+from earlybird import InputError, Result, ScenarioWarning, StoreError
+from earlybird.outputs import Outputs
 from test_cli_input import complaint
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def test_saving_keeps_a_photograph_beside_an_older_result(tmp_path: Path) -> Non
     assert (tmp_path / "one" / "cat.jpg").exists()
 
 
-@pytest.mark.parametrize("option", ["--trace", "--qlog", "--link-trace", "--pcap"])
+@pytest.mark.parametrize("option", ["--trace-out", "--qlog", "--link-trace-out", "--pcap"])
 def test_an_output_never_replaces_the_scenario(earlybird: Program, small: Path, option: str) -> None:
     before = small.read_bytes()
     assert "would overwrite the scenario itself" in complaint(earlybird("run", small, option, small))
@@ -64,12 +65,12 @@ def test_an_output_never_replaces_the_scenario(earlybird: Program, small: Path, 
 
 def test_two_outputs_never_go_to_one_file(earlybird: Program, small: Path, tmp_path: Path) -> None:
     file = tmp_path / "both"
-    message = complaint(earlybird("run", small, "--trace", file, "--pcap", tmp_path / "." / "both"))
+    message = complaint(earlybird("run", small, "--trace-out", file, "--pcap", tmp_path / "." / "both"))
     assert "would overwrite what trace writes" in message
     assert not file.exists()
 
 
-@pytest.mark.parametrize("option", ["--trace", "--qlog", "--link-trace", "--pcap"])
+@pytest.mark.parametrize("option", ["--trace-out", "--qlog", "--link-trace-out", "--pcap"])
 def test_an_output_never_replaces_what_something_else_wrote(
     earlybird: Program, small: Path, tmp_path: Path, option: str
 ) -> None:
@@ -80,15 +81,18 @@ def test_an_output_never_replaces_what_something_else_wrote(
 
 def test_what_an_earlier_run_wrote_is_replaced(tmp_path: Path) -> None:
     trace, qlog, link, pcap = (tmp_path / name for name in ("trace.csv", "run.qlog", "link.csv", "packets.pcapng"))
+    outputs = Outputs(trace=trace, qlog=qlog, link_trace=link, pcap=pcap)
     for seed in (1, 2):
-        earlybird.run(SMALL, seed=seed, overrides=SHORT, trace=trace, qlog=qlog, link_trace=link, pcap=pcap)
+        with pytest.warns(ScenarioWarning, match="^--pcap: has headers as real networks do"):
+            earlybird.run(SMALL, seed=seed, overrides=SHORT, outputs=outputs)
         assert all(file.stat().st_size > 100 for file in (trace, qlog, link, pcap))
     with pytest.raises(InputError, match="not one that earlybird wrote"):
-        earlybird.run(SMALL, overrides=SHORT, trace=pcap)
+        earlybird.run(SMALL, overrides=SHORT, outputs=Outputs(trace=pcap))
 
 
 def test_a_device_may_take_several_outputs(small: Path) -> None:
-    earlybird.run(small, overrides=SHORT, trace="/dev/null", pcap="/dev/null")
+    with pytest.warns(ScenarioWarning, match="^--pcap: has headers as real networks do"):
+        earlybird.run(small, overrides=SHORT, outputs=Outputs(trace="/dev/null", pcap="/dev/null"))
 
 
 def test_equal_runs_compare_equal_and_others_do_not(tmp_path: Path) -> None:
@@ -100,7 +104,7 @@ def test_equal_runs_compare_equal_and_others_do_not(tmp_path: Path) -> None:
 
 
 def test_a_damaged_table_of_a_sweep_is_a_store_error_not_another_librarys(tmp_path: Path) -> None:
-    sweep = earlybird.sweep(SMALL, seeds=1, grid={}, overrides=SHORT, out=tmp_path)
+    sweep = earlybird.sweep(SMALL, seeds=1, grid={}, overrides=SHORT, output=tmp_path)
     (file,) = tmp_path.glob("*/flows.parquet")
     file.write_bytes(file.read_bytes()[:-4] + b"????")
     with pytest.raises(StoreError, match=r"flows\.parquet is damaged"):

@@ -7,7 +7,7 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earlybird.description import override_texts, to_document, toml_value
+from earlybird.loading import override_texts, to_document, toml_value
 from earlybird.parameter import Parameter
 from earlybird.scenario import Endpoint, RetransmissionTimer
 

@@ -28,7 +28,7 @@ FETCH = (
 @pytest.fixture(scope="module")
 def _allowed() -> None:
     try:
-        emulate(network(link(rate="1M"), link(rate="1M")), ["true"], peers=[["true"]])
+        emulate(network(link(rate="1M"), link(rate="1M")), ["true"], servers=[["true"]])
     except EarlybirdError as error:
         pytest.skip(str(error))
 
@@ -40,7 +40,7 @@ def test_a_download_takes_the_time_of_the_link(program: Program, tmp_path: Path)
     statistics, packets = tmp_path / "statistics.jsonl", tmp_path / "packets.pcapng"
     files = ["--statistics", statistics, "--pcap", packets]
     shape = ["--rate", "2M", "--delay", "20ms", "--queue", "100"]
-    finished = program("emulate", *shape, "--json", *files, "--peer", server, "--", sys.executable, "-c", FETCH)
+    finished = program("emulate", *shape, "--json", *files, "--server", server, "--", sys.executable, "-c", FETCH)
     assert finished.code == 0, finished
     fetched, _, summary = finished.out.partition("\n")
     bytes_read, seconds = fetched.split()
@@ -56,7 +56,7 @@ def test_a_download_takes_the_time_of_the_link(program: Program, tmp_path: Path)
 @pytest.mark.usefixtures("_allowed")
 @pytest.mark.parametrize(("shell", "code"), [("exit 7", 7), ("kill -9 $$", 137)])
 def test_the_exit_code_is_the_commands(earlybird: Program, shell: str, code: int) -> None:
-    finished = earlybird("emulate", "--rate", "1M", "--peer", "true", "--", "sh", "-c", shell)
+    finished = earlybird("emulate", "--rate", "1M", "--server", "true", "--", "sh", "-c", shell)
     assert (finished.code, finished.out) == (code, "")
     assert "near-far" in finished.err
 
@@ -65,7 +65,7 @@ def test_the_exit_code_is_the_commands(earlybird: Program, shell: str, code: int
 @pytest.mark.parametrize("option", ["--pcap", "--statistics"])
 def test_a_command_goes_on_when_a_disk_is_full(earlybird: Program, option: str) -> None:
     talk = [sys.executable, "-c", "import socket as s; s.socket(2, 2).sendto(b'', ('10.77.0.2', 9)); exit(7)"]
-    finished = earlybird("emulate", "--rate", "1M", option, "/dev/full", "--peer", "true", "--", *talk)
+    finished = earlybird("emulate", "--rate", "1M", option, "/dev/full", "--server", "true", "--", *talk)
     assert finished.code == 7
     assert "earlybird: /dev/full: No space left on device" in finished.err
     assert finished.err.endswith("The file ends there; the command went on.\n")
@@ -75,7 +75,7 @@ def test_a_command_goes_on_when_a_disk_is_full(earlybird: Program, option: str) 
 def test_servers_end_with_the_command() -> None:
     shape = link(rate="1M")
     marker = "an-emulated-server-that-nobody-stops"
-    emulate(network(shape, shape), ["true"], peers=[["sh", "-c", f"sh -c ': {marker}; sleep 600' & sleep 600"]])
+    emulate(network(shape, shape), ["true"], servers=[["sh", "-c", f"sh -c ': {marker}; sleep 600' & sleep 600"]])
     processes = command_lines()
     assert not [line for line in processes if marker in line]
 
@@ -111,7 +111,7 @@ def test_a_wrong_option_is_named(earlybird: Program, options: list[str], words: 
 
 @pytest.mark.usefixtures("_allowed")
 def test_a_program_that_is_not_there_is_named(earlybird: Program) -> None:
-    message = complaint(earlybird("emulate", "--rate", "1M", "--peer", "true", "--", "no-such-program"))
+    message = complaint(earlybird("emulate", "--rate", "1M", "--server", "true", "--", "no-such-program"))
     assert re.search("no-such-program.*No such file", message)
 
 

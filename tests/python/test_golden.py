@@ -16,6 +16,7 @@ import pytest
 
 import earlybird
 from conftest import GOLDEN, REPOSITORY, golden
+from earlybird.outputs import Outputs
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 from delayed_acks import AGENTS, KEPT, KEPT_SECONDS, ours, settings
@@ -50,7 +51,7 @@ def test_one_flow_sends_drops_and_acknowledges_what_ns2_does(
 ) -> None:
     trace, agent = tmp_path / "trace.csv", AGENTS[transport]
     overrides = {"transport": transport, "options": options, "drops": DROPS[count]}
-    earlybird.run(REPOSITORY / "scenarios" / "fall-floyd-1996.toml", overrides=overrides, trace=trace)
+    earlybird.run(REPOSITORY / "scenarios" / "fall-floyd-1996.toml", overrides=overrides, outputs=Outputs(trace=trace))
     theirs = read(golden(f"traces/{agent.lower()}-{count}-{options}"))
     assert_same(read(trace.open(newline="")), theirs)
     what = f"trace of one flow, {count} drops, options {options}: events, times, windows, timer"
@@ -73,7 +74,7 @@ def test_delayed_acks_wait_and_leave_when_those_of_ns2s_sink_do(
 
 def test_six_sack_flows_offer_their_bottleneck_the_packets_that_ns2_offers(tmp_path: Path) -> None:
     trace = tmp_path / "link.csv"
-    earlybird.run(GOLDEN / "dumbbell3.toml", link_trace=trace)
+    earlybird.run(GOLDEN / "dumbbell3.toml", outputs=Outputs(link_trace=trace))
     ours = read(trace.open(newline=""))
     for row in ours:  # our flows are called cbr-a0, ns-2's cbr0
         row[2] = row[2][:3] + str("abc".index(row[2][4]))

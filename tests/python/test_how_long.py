@@ -12,7 +12,7 @@ from conftest import REPOSITORY
 from earlybird.planning.case import SessionCase
 from earlybird.planning.choice import typical_difference, typical_estimate
 from earlybird.planning.planner import plan as plan_for
-from earlybird.runs import make
+from earlybird.run_specs import ModelRun
 from earlybird.study.language.definition import Part
 from earlybird.study.reductions.modelled import observe_model
 from earlybird.study.runs.execution import resolved
@@ -31,13 +31,13 @@ def test_a_session_is_what_a_plan_plays_of_the_same_line() -> None:
         bitrate="1Mb/s", rate="2Mb/s", rtt="60ms", loss="1%", duration="10s", transports=["bbr-rack"], seeds=[7]
     )
     expected = next(one for one in reported.prospects if one.candidate.name == "bbr-rack").sessions[0].need
-    assert make(CASE.document(), 7).table("session")["need_s"].item() == expected
+    assert ModelRun(CASE).make(7).table("session")["need_s"].item() == expected
 
 
 def test_what_no_delay_would_do_for_waits_for_the_whole_film() -> None:
     axes: dict[str, Any] = {"sender": "cubic", "loss": 0.2, "rtt": "60ms", "ratio": 0.5, "length": 20.0}
     run = StudyRun(Part("session", model="session"), axes, 1, axes)
-    made = make(resolved(run).scenario, 1)
+    made = resolved(run).spec.make(1)
     assert made.table("session")["need_s"].item() == np.inf
     assert observe_model(run, made).values["wait"] == 20.0
 
@@ -52,7 +52,7 @@ def test_round_trips_leave_out_the_largest_frame() -> None:
         "length": 10.0,
     }
     run = StudyRun(Part("session", model="session"), axes, 1, axes)
-    found = observe_model(run, make(resolved(run).scenario, 1)).values
+    found = observe_model(run, resolved(run).spec.make(1)).values
     assert SessionCase(**axes).largest_frame_s == pytest.approx(0.8 * 0.04 * 1500 / 1448, rel=0.01)
     assert 0.5 <= found["wait-round-trips"] < 0.7, "half a round trip, and the next delay of those that are tried"
 

@@ -53,7 +53,7 @@ def test_help_loads_nothing_heavy(tmp_path: Path, line: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("words", "number"),
-    [("earlybird st", 1), ("earlybird run --se", 2), ("earlybird study run ea", 3), ("earlybird plan --network ", 3)],
+    [("earlybird st", 1), ("earlybird run --se", 2), ("earlybird study run ea", 3), ("earlybird plan --profile ", 3)],
     ids=["command", "option", "study", "network"],
 )
 def test_completion_loads_nothing_heavy(tmp_path: Path, words: str, number: int) -> None:

@@ -16,8 +16,8 @@ import pytest
 import earlybird
 from conftest import HUNG, REPOSITORY, SMALL, command
 from earlybird import EarlybirdError, InputError, ScenarioError, ScenarioWarning
-from earlybird.description import resolve
 from earlybird.limits import cost_of, time_text
+from earlybird.loading import resolve
 from test_cli_input import complaint
 from test_sweep import wait_for
 
@@ -50,7 +50,7 @@ def test_a_run_that_would_fill_the_memory_is_refused_with_its_setting(
 
 def test_a_sweep_refuses_what_one_of_its_runs_has_no_memory_for(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match=r"measure\.series"):
-        earlybird.sweep(SMALL, grid={"measure.series": ["1s", "1ns"]}, out=tmp_path / "results")
+        earlybird.sweep(SMALL, grid={"measure.series": ["1s", "1ns"]}, output=tmp_path / "results")
     assert not (tmp_path / "results").exists()
 
 
@@ -61,7 +61,7 @@ def test_a_billion_seeds_are_refused_at_once(earlybird: Program, small: Path) ->
 
 def test_a_grid_of_millions_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"sweep\.grid: `1002001` combinations of its values"):
-        earlybird.sweep(SMALL, grid={"pairs": range(1, 1002), "endpoint.window": range(1, 1002)}, out=tmp_path)
+        earlybird.sweep(SMALL, grid={"pairs": range(1, 1002), "endpoint.window": range(1, 1002)}, output=tmp_path)
 
 
 def test_a_run_of_hours_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +157,7 @@ def test_a_request_to_end_is_answered_within_a_second_and_leaves_no_file(
     small: Path, tmp_path: Path, number: signal.Signals, code: int, extra: tuple[str, ...]
 ) -> None:
     capture = tmp_path / "packets.pcapng"
-    line = command("run", small, *LONG_RUN, *extra, "--pcap", capture, "--out", tmp_path / "results")
+    line = command("run", small, *LONG_RUN, *extra, "--pcap", capture, "--output", tmp_path / "results")
     ended = ask_to_end(line, tmp_path, lambda _: capture.exists(), number)
     assert ended.worked < 1
     assert ended.waited < 3  # a second, where the machine has nothing else to do
@@ -168,7 +168,7 @@ def test_a_request_to_end_is_answered_within_a_second_and_leaves_no_file(
 
 
 SWEEP = ("--set", "sweep.seeds=400", "--set", "duration=1000s", "--jobs", 2)
-STUDY_RUN = ("run", "modern-readings", "--scale", "full", "--jobs", 2, "--out", "results")
+STUDY_RUN = ("run", "modern-readings", "--scale", "full", "--jobs", 2, "--output", "results")
 
 
 @NUMBERS
@@ -213,7 +213,7 @@ def test_without_a_terminal_a_line_reports_how_far_a_sweep_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("earlybird.progress.BETWEEN_LINES", 0.05)
-    earlybird.sweep(SMALL, jobs=1, out=tmp_path, progress=True)
+    earlybird.sweep(SMALL, jobs=1, output=tmp_path, progress=True)
     lines = capsys.readouterr().err.splitlines()
     assert lines
     assert all(line.startswith("earlybird: simulating: ") and " of 4 runs" in line for line in lines)

@@ -178,7 +178,7 @@ def test_top_shows_the_last_state_of_what_has_ended(earlybird: Program, tmp_path
 def test_states_had_no_picture(earlybird: Program, tmp_path: Path, kind: Callable[..., Any], ending: str) -> None:
     path, out = tmp_path / "states.jsonl", tmp_path / f"states.{ending}"
     path.write_text("".join(json.dumps(kind(second)) + "\n" for second in (1, 2, 3)))
-    finished = earlybird("plot", path, "--out", out)
+    finished = earlybird("plot", path, "--output", out)
     assert (finished.code, finished.err) == (0, "")
     assert out.stat().st_size > 0
 
@@ -199,7 +199,7 @@ def test_a_picture_of_states_has_their_rates_and_leaves_out_what_was_not_known()
 )
 def test_what_is_no_picture_of_states_is_reported(earlybird: Program, tmp_path: Path, content: str, words: str) -> None:
     (tmp_path / "states.jsonl").write_text(content)
-    assert words in complaint(earlybird("plot", tmp_path / "states.jsonl", "--out", tmp_path / "states.png"))
+    assert words in complaint(earlybird("plot", tmp_path / "states.jsonl", "--output", tmp_path / "states.png"))
 
 
 @pytest.mark.parametrize(("content", "words"), [("time,event\n", "--statistics"), (None, "No such file")])

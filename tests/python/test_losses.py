@@ -10,6 +10,7 @@ import pytest
 from conftest import REPOSITORY
 from earlybird import InputError, run
 from earlybird.losses import describe_losses, losses_of_trace
+from earlybird.outputs import Outputs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +57,7 @@ def test_rows_without_losses_or_without_anything_else_have_no_value_that_needs_t
 def test_a_simulated_channel_has_the_ratio_and_runs_it_was_asked_for(tmp_path: Path) -> None:
     trace = tmp_path / "link.csv"
     overrides = {"mean-burst": 2, "ratio": 0.05}
-    result = run(REPOSITORY / "scenarios" / "bursty-loss.toml", overrides=overrides, link_trace=trace)
+    result = run(REPOSITORY / "scenarios" / "bursty-loss.toml", overrides=overrides, outputs=Outputs(link_trace=trace))
     pattern = losses_of_trace(trace)
     assert pattern.lost == result.links["packets_dropped"].sum()
     assert pattern.ratio == pytest.approx(0.05, rel=0.1)
@@ -67,7 +68,7 @@ def test_a_simulated_channel_has_the_ratio_and_runs_it_was_asked_for(tmp_path: P
 def test_fades_last_their_time_and_lose_what_is_sent_in_it(tmp_path: Path) -> None:
     trace = tmp_path / "link.csv"
     overrides = {"transport": "udp", "process": "fading", "loss": 0.05, "duration": "1010s", "packets": 50_000}
-    run(REPOSITORY / "scenarios" / "audio-call.toml", overrides=overrides, link_trace=trace)
+    run(REPOSITORY / "scenarios" / "audio-call.toml", overrides=overrides, outputs=Outputs(link_trace=trace))
     pattern = losses_of_trace(trace)
     assert pattern.packets == 50_000
     assert pattern.ratio == pytest.approx(0.05, rel=0.15)

@@ -53,14 +53,14 @@ class Rows(HTMLParser):
 def sweep(tmp_path_factory: pytest.TempPathFactory) -> SweepResult:
     """Run two transports at two loads."""
     grid: dict[str, list[object]] = {"pairs": [1, 2], "transport": ["sack", "pert-er"]}
-    return earlybird.sweep(SMALL, grid=grid, seeds=2, jobs=1, out=tmp_path_factory.mktemp("sweep"))
+    return earlybird.sweep(SMALL, grid=grid, seeds=2, jobs=1, output=tmp_path_factory.mktemp("sweep"))
 
 
 @pytest.fixture(scope="module")
 def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     """Stream the small film under two transports."""
     clip, out = REPOSITORY / "media" / "test-clip.mp4", tmp_path_factory.mktemp("comparison")
-    return compare_media(clip, transports=["sack", "sack-er"], duration="40s", jobs=1, out=out)
+    return compare_media(clip, transports=["sack", "sack-er"], duration="40s", jobs=1, output=out)
 
 
 def test_a_run_shows_its_main_numbers() -> None:
@@ -88,7 +88,7 @@ def test_a_sweep_shows_a_row_per_point(sweep: SweepResult) -> None:
 
 def test_a_large_sweep_shows_only_its_beginning(tmp_path: Path) -> None:
     grid = {"flows.file.count": [*range(1, MOST_POINTS + 3)]}
-    sweep = earlybird.sweep(SMALL, grid=grid, seeds=1, overrides={"duration": "1.5s"}, jobs=1, out=tmp_path)
+    sweep = earlybird.sweep(SMALL, grid=grid, seeds=1, overrides={"duration": "1.5s"}, jobs=1, output=tmp_path)
     html = sweep._repr_html_()
     assert len(Rows(html).rows) == 1 + MOST_POINTS
     assert "2 more points are in `runs`." in html

@@ -15,11 +15,11 @@ NOT_ALLOWED = "this system gives no network namespace"
 
 DROP = f"""
 import ctypes, os, sys, threading, numpy
-from earlybird.description import resolve
+from earlybird.loading import resolve
 from earlybird.emulation import emulate, link, network
 from earlybird.errors import EarlybirdError
 from earlybird.limits import memory_guard
-from earlybird.runs import simulate
+from earlybird.runs import execute
 from earlybird.transmission import transmit
 memory_guard()  # loads what is read later, which a user may not read where root has installed it
 if os.geteuid() == 0:
@@ -31,12 +31,12 @@ assert os.geteuid() != 0
 """
 
 SIMULATION = """
-assert simulate(resolve({scenario!r}, {{"duration": "6s"}}), 1).summary["seed"] == 1
+assert execute(resolve({scenario!r}, {{"duration": "6s"}}), 1).summary["seed"] == 1
 """
 
 KERNEL = """
 text = resolve({scenario!r}, {{"duration": "6s", "backend": "kernel"}})
-assert simulate(text, 1).summary["seed"] == 1
+assert execute(text, 1).summary["seed"] == 1
 """
 
 EMULATION = """
@@ -49,7 +49,7 @@ shape = link(rate="10M")
 try:
     emulate(network(shape, shape), ["true"])
 except EarlybirdError as error:
-    assert "--peer" in str(error) or {not_allowed!r} in str(error), error
+    assert "--server" in str(error) or {not_allowed!r} in str(error), error
 else:
     sys.exit("an ordinary user has changed the machine's network")
 """

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import earlybird
 from earlybird import InputError
 from earlybird.cli.application import application
-from earlybird.description import resolve
+from earlybird.loading import resolve
 from earlybird.models import burst_delay, slow_start_delay
 from earlybird.planning.advice import advice
 from earlybird.planning.answer import answer, delay_text, warnings
@@ -145,7 +145,7 @@ def test_every_profile_is_a_line_with_its_source_and_a_valid_scenario(name: str)
     assert any("assumed" in fact for fact in line.facts)
     assert all(fact.startswith(name) for fact in line.facts)
     document = scenario(line, Broadcast(made_up(1e6, "live"), "live", 10.0), candidate("cubic"))
-    assert json.loads(resolve(document))["endpoint"]["profile"] == "linux"
+    assert resolve(document).to_dict()["endpoint"]["profile"] == "linux"
 
 
 # The film
@@ -355,7 +355,7 @@ def test_buffers_are_raised_where_the_line_holds_more() -> None:
 
 def test_stored_films_are_not_sent_by_what_gives_up() -> None:
     assert [one.name for one in candidates(["srt", "bbr-rack"], "cubic", "vod")] == ["cubic", "bbr-rack"]
-    with pytest.raises(InputError, match="today = srt"):
+    with pytest.raises(InputError, match="baseline = srt"):
         candidates(None, "srt", "vod")
     with pytest.raises(InputError, match="no transport `cubci`"):
         candidates(["cubci"], "cubic", "live")
@@ -373,7 +373,7 @@ def test_the_command_prints_answer_table_and_settings() -> None:
 
 
 def test_json_has_all_of_it(tmp_path: Path) -> None:
-    given = ["--bitrate", "1M", "--network", "dsl", "--seeds", "3", "--duration", "20s", "--json"]
+    given = ["--bitrate", "1M", "--profile", "dsl", "--seeds", "3", "--duration", "20s", "--json"]
     files = {"--plot": tmp_path / "plan.png", "--write-scenario": tmp_path / "line.toml"}
     options = [str(part) for option in files.items() for part in option]
     for _ in range(2):  # what it wrote itself, it may write again
@@ -398,8 +398,8 @@ def test_json_has_all_of_it(tmp_path: Path) -> None:
         ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--loss", "200%"], "loss = 200%"),
         ([str(CLIP), "--rate", "1M", "--rtt", "soon"], "rtt = soon"),
         ([str(CLIP), "--rate", "fast", "--rtt", "10ms"], "rate"),
-        ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--network", "isdn"], "network = isdn"),
-        ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--late", "x"], "late = x"),
+        ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--profile", "isdn"], "profile = isdn"),
+        ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--max-late", "x"], "max-late = x"),
         ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--queue", "long"], "queue"),
         ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--transport", "cubci"], "cubci"),
         ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--plot", "plan.gif"], "plot = plan.gif"),

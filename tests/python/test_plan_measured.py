@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import earlybird
 from earlybird import InputError
 from earlybird.cli.application import application
+from earlybird.outputs import Outputs
 from earlybird.planning.line import Findings, line_of
 from earlybird.planning.measured import iperf3, irtt, mahimahi, pcap, ping
 
@@ -272,7 +273,7 @@ def test_a_receivers_capture_shows_the_bursts(tmp_path: Path) -> None:
 
 def captured(folder: Path, loss: str = "") -> Path:
     path = folder / "packets.pcapng"
-    earlybird.run(SCENARIO.replace("LOSS", loss), seed=1, pcap=path)
+    earlybird.run(SCENARIO.replace("LOSS", loss), seed=1, outputs=Outputs(pcap=path))
     return path
 
 

@@ -65,7 +65,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
     """The publication of one small study."""
     root = tmp_path_factory.mktemp("published")
     study, store = load(small_study(root / "small-study")), Store(root / "results")
-    make_runs([study], "smoke", jobs=1, out=store.root)
+    make_runs([study], "smoke", jobs=1, output=store.root)
 
     def write(folder: Path) -> None:
         write_publication(REGISTER, [study], {study.name: evaluate(study, "smoke", store)}, "smoke", folder)
@@ -151,7 +151,7 @@ def test_a_study_without_results_keeps_its_page_and_verdicts(published: Publishe
 def test_a_few_runs_do_not_replace_what_was_published(published: Published, tmp_path: Path) -> None:
     shutil.copytree(published.folder, tmp_path / "docs")
     study = load(small_study(tmp_path / "small-study"))
-    make_runs([study], "smoke", jobs=1, out=tmp_path / "results")
+    make_runs([study], "smoke", jobs=1, output=tmp_path / "results")
     missing = replace(evaluate(study, "smoke", Store(tmp_path / "results")), missing=1)
     write_publication(REGISTER, [study], {study.name: missing}, "smoke", tmp_path / "docs")
     for kept in ("small-study.md", "small-study/frozen.svg", "verdicts.csv"):
@@ -165,9 +165,9 @@ def test_without_results_of_a_scale_those_of_another_are_shown_with_a_note(tmp_p
     (folder / "study.toml").write_text(more, encoding="utf-8")
     study, store = load(folder), Store(tmp_path / "results")
     assert scale_with_results(study, "full", store) == ""
-    make_runs([study], "smoke", jobs=1, out=store.root)
+    make_runs([study], "smoke", jobs=1, output=store.root)
     assert scale_with_results(study, "full", store) == "smoke"
-    make_runs([study], "full", jobs=1, out=store.root)
+    make_runs([study], "full", jobs=1, output=store.root)
     assert [scale_with_results(study, scale, store) for scale in ("smoke", "full")] == ["smoke", "full"]
     assert scale_with_results(study, "smoke", store, or_fuller=True) == "full"
     write_publication(REGISTER, [study], {study.name: evaluate(study, "smoke", store)}, "full", tmp_path / "docs")
@@ -179,7 +179,7 @@ def test_a_fuller_scale_that_is_whole_speaks_where_what_was_asked_for_is_not(tmp
     text = (folder / "study.toml").read_text(encoding="utf-8").replace('["smoke"]', '["smoke", "full"]')
     (folder / "study.toml").write_text(f'{text}[scales.full]\nseeds = 1\nduration = "5s"\n', encoding="utf-8")
     study, store = load(folder), Store(tmp_path / "results")
-    make_runs([study], "full", jobs=1, out=store.root)
+    make_runs([study], "full", jobs=1, output=store.root)
     assert 0 < made_share(study, "smoke", store) < 1
     assert scale_with_results(study, "smoke", store) == "full"
 
@@ -216,7 +216,7 @@ def test_an_interrupted_publication_leaves_the_older_one_as_it_was(
 
 
 def test_nothing_is_published_where_there_are_no_results(earlybird: Callable[..., Finished], tmp_path: Path) -> None:
-    done = earlybird("study", "publish", "--scale", "smoke", "--out", "results", "--to", "docs")
+    done = earlybird("study", "publish", "--scale", "smoke", "--results", "results", "--output", "docs")
     assert (done.code, (tmp_path / "docs").exists()) == (2, False)
     assert "results has no results of any study at scale 'smoke'; `earlybird study run all" in done.err
 

@@ -13,6 +13,7 @@ from conftest import SMALL
 from earlybird import Result, run
 from earlybird.compare import Comparison, compare_media
 from earlybird.metrics import DescribedTable, Entry, Section, sections, studies, tables, view
+from earlybird.outputs import Outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -116,7 +117,7 @@ def test_series_have_the_quantities_of_the_reference_and_no_others(results: tupl
 
 
 def test_traces_have_the_columns_and_events_of_the_reference_and_no_others(tmp_path: Path) -> None:
-    run(SMALL, overrides={"pairs": 4}, trace=tmp_path / "trace", link_trace=tmp_path / "link")
+    run(SMALL, overrides={"pairs": 4}, outputs=Outputs(trace=tmp_path / "trace", link_trace=tmp_path / "link"))
     trace, link = (lines(tmp_path / name) for name in ("trace", "link"))
     assert [*trace[0]] == [*sections()["trace"].entries]
     assert named({line["event"] for line in trace}) == named(sections()["events"].entries)
@@ -128,7 +129,7 @@ def test_traces_have_the_columns_and_events_of_the_reference_and_no_others(tmp_p
 def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     """One film with one sender, from two seeds."""
     out = tmp_path_factory.mktemp("results")
-    return compare_media(CLIP, transports=["sack-er"], duration="20s", seeds=2, jobs=1, out=out)
+    return compare_media(CLIP, transports=["sack-er"], duration="20s", seeds=2, jobs=1, output=out)
 
 
 def test_comparisons_have_the_columns_of_the_reference_and_no_others(comparison: Comparison) -> None:

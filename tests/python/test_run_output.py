@@ -82,11 +82,11 @@ def test_short_waits_are_not_written_with_five_zeros(value: float, text: str) ->
 
 def test_seeds_that_change_nothing_are_reported_and_run_once(tmp_path: Path) -> None:
     with pytest.warns(ScenarioWarning, match="same run to the last bit.*lockstep decides.*start.uniform"):
-        sweep = earlybird.sweep(LOCKSTEP, seeds=9, out=tmp_path)
+        sweep = earlybird.sweep(LOCKSTEP, seeds=9, output=tmp_path)
     assert [run.seed for run in sweep.planned] == [1]
     assert sweep.made == len(list(tmp_path.iterdir())) == 2
     with pytest.warns(ScenarioWarning):
-        assert earlybird.sweep(LOCKSTEP, seeds=9, out=tmp_path).made == 0
+        assert earlybird.sweep(LOCKSTEP, seeds=9, output=tmp_path).made == 0
 
 
 def test_a_sweep_of_one_run_prints_no_interval(earlybird: Program, tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_the_headings_of_a_sweep_were_cut(
 )
 def test_seeds_of_what_is_random_are_all_kept(tmp_path: Path, change: dict[str, object]) -> None:
     planned = plan(LOCKSTEP, seeds=3, overrides=change)
-    assert without_repetitions(planned, out=tmp_path / "none") == (planned, 0)
+    assert without_repetitions(planned, output=tmp_path / "none") == (planned, 0)
     assert not (tmp_path / "none").exists()
 
 
@@ -154,7 +154,7 @@ def test_a_setting_that_one_run_of_a_sweep_reads_is_used(
 ) -> None:
     warnings.simplefilter("always", ScenarioWarning)
     grid = {"flows.file.transport": transports}
-    earlybird.sweep(UNREAD, grid=grid, overrides={"duration": "5s"}, out=tmp_path)
+    earlybird.sweep(UNREAD, grid=grid, overrides={"duration": "5s"}, output=tmp_path)
     assert ["endpoint.bbr.beta" in str(warning.message) for warning in recwarn] == [True] * reported
 
 
@@ -215,7 +215,7 @@ def test_a_sweep_showed_no_drops_where_another_link_than_the_slowest_dropped(
 ) -> None:
     file = tmp_path / "two.toml"
     file.write_text(TWO_QUEUES, encoding="utf-8")
-    swept = [str(file), "--out", str(tmp_path / "results"), "--set", "sweep.seeds=1"]
+    swept = [str(file), "--output", str(tmp_path / "results"), "--set", "sweep.seeds=1"]
     reported = " ".join(earlybird("sweep", *swept).out.split())
     assert "In 1 of 1 runs other links dropped more" in reported
     named = earlybird("sweep", *swept, "--set", "measure.bottleneck=server-hub").out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 import earlybird
 from conftest import REPOSITORY, SMALL
 from earlybird import InputError, Result
-from earlybird.description import resolve
+from earlybird.loading import resolve
 from earlybird.plots.chart import Curve
 from earlybird.plots.run import MOST_FLOWS, _apart, clock, heading, line, measured, over_time, panels, stack
 from earlybird.plots.style import PLAIN
@@ -47,7 +46,7 @@ def test_a_picture_of_another_kind_is_refused_before_the_run(tmp_path: Path) -> 
 
 
 def test_a_kept_result_had_no_picture(earlybird: Program, result: Result, tmp_path: Path) -> None:
-    finished = earlybird("plot", result.save(tmp_path / "kept"), "--out", tmp_path / "run.svg")
+    finished = earlybird("plot", result.save(tmp_path / "kept"), "--output", tmp_path / "run.svg")
     assert (finished.code, finished.err) == (0, "")
     assert f"Picture written to {tmp_path / 'run.svg'}" in finished.out
     result.plot(tmp_path / "made.svg")
@@ -110,9 +109,8 @@ def test_a_picture_names_each_flow_once(result: Result) -> None:
 
 
 def test_a_picture_leaves_how_often_is_measured_to_the_scenario() -> None:
-    def series(**overrides: str) -> str:
-        text: str = json.loads(measured(resolve(SMALL, overrides)))["measure"]["series"]
-        return text
+    def series(**overrides: str) -> str | None:
+        return measured(resolve(SMALL, overrides)).series
 
     assert series(duration="40s") == "100000000ns"
     assert series(**{"duration": "40s", "measure.series": "1s"}) == "1s"

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import REPOSITORY
 from earlybird import schema
-from earlybird.description import resolve
+from earlybird.loading import resolve
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
 

@@ -238,7 +238,7 @@ def test_a_damaged_outcome_is_reported_with_its_folder(
 def test_the_report_of_a_study_leads_to_its_search(search: Search, tmp_path: Path) -> None:
     results = tmp_path / "results"
     folder = kept(search, 2, results)
-    make_runs([load(search.study.folder)], "smoke", jobs=1, out=results)
+    make_runs([load(search.study.folder)], "smoke", jobs=1, output=results)
     page = write_report(evaluate(load(search.study.folder), "smoke", Store(results)), tmp_path / "report")
     assert 'href="search/index.html"' in page.read_text(encoding="utf-8")
     assert (tmp_path / "report" / "search" / "trials.csv").read_bytes() == (folder / "trials.csv").read_bytes()
@@ -248,7 +248,7 @@ def test_published_results_have_a_page_of_the_search(search: Search, tmp_path: P
     results = tmp_path / "results"
     kept(search, 2, results)
     study = load(search.study.folder)
-    make_runs([study], "smoke", jobs=1, out=results)
+    make_runs([study], "smoke", jobs=1, output=results)
     evaluations = {study.name: evaluate(study, "smoke", Store(results))}
     start, _ = write_publication(Register({}, ()), [study], evaluations, "smoke", tmp_path / "docs")
     for page in ("papers/verdicts.md", f"{study.name}.md"):

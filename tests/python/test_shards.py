@@ -39,18 +39,19 @@ def test_shards_have_each_run_once_and_some_of_each_seed() -> None:
 
 
 def test_shards_in_one_folder_or_in_several_give_the_bytes_of_one_sweep(small: Path, tmp_path: Path) -> None:
-    earlybird.sweep(small, grid=GRID, out=tmp_path / "one")
+    earlybird.sweep(small, grid=GRID, output=tmp_path / "one")
     awaited = [
-        earlybird.sweep(small, grid=GRID, shard=f"{index}/4", out=tmp_path / "shared").awaited for index in range(1, 5)
+        earlybird.sweep(small, grid=GRID, shard=f"{index}/4", output=tmp_path / "shared").awaited
+        for index in range(1, 5)
     ]
     for index in range(1, 5):
-        earlybird.sweep(small, grid=GRID, shard=f"{index}/4", out=tmp_path / str(index))
+        earlybird.sweep(small, grid=GRID, shard=f"{index}/4", output=tmp_path / str(index))
         shutil.copytree(tmp_path / str(index), tmp_path / "merged", dirs_exist_ok=True)
     assert awaited == [4, 2, 1, 0]
     one = store_bytes(tmp_path / "one")
     assert one
     assert one == store_bytes(tmp_path / "shared") == store_bytes(tmp_path / "merged")
-    assert earlybird.sweep(small, grid=GRID, out=tmp_path / "merged").made == 0
+    assert earlybird.sweep(small, grid=GRID, output=tmp_path / "merged").made == 0
 
 
 def test_the_program_reports_what_other_shards_have_still_to_do(earlybird: Program, small: Path) -> None:
@@ -69,7 +70,7 @@ def test_a_shard_that_is_none_is_named(earlybird: Program, small: Path, shard: s
 
 
 def test_two_processes_may_make_the_same_run(small: Path, tmp_path: Path) -> None:
-    line = command("sweep", small, "--jobs", 1, "--json", "--out", tmp_path / "results")
+    line = command("sweep", small, "--jobs", 1, "--json", "--output", tmp_path / "results")
     both = [subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
     (first, _), (second, _) = (process.communicate(timeout=HUNG) for process in both)
     assert [process.returncode for process in both] == [0, 0]
@@ -128,7 +129,7 @@ def cluster(folder: Path, workers: int) -> Iterator[tuple[str, list[subprocess.P
 @pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_gives_the_bytes_of_this_machine(small: Path, tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="the extra `dask` is not installed")
-    line = command("sweep", small, "--set", "sweep.seeds=60", "--set", "duration=60s", "--out", tmp_path / "cluster")
+    line = command("sweep", small, "--set", "sweep.seeds=60", "--set", "duration=60s", "--output", tmp_path / "cluster")
     with cluster(tmp_path, 3) as (address, workers):
         host, port = address.removeprefix("tcp://").split(":")
         wait_for(lambda: _answers(host, int(port)))
@@ -139,7 +140,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_bytes_of_this_machine(small: Pa
     assert sweep.returncode == 0, err
     assert "120 runs, 120 of them made now" in out
     overrides = [("sweep.seeds", "60"), ("duration", "60s")]
-    earlybird.sweep(small, overrides=overrides, out=tmp_path / "here")
+    earlybird.sweep(small, overrides=overrides, output=tmp_path / "here")
     assert store_bytes(tmp_path / "cluster") == store_bytes(tmp_path / "here")
 
 

@@ -61,7 +61,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """The site of one small study."""
     folder = tmp_path_factory.mktemp("site")
     study, store = load(small_study(folder / "small-study")), Store(folder / "results")
-    make_runs([study], "smoke", jobs=1, out=store.root)
+    make_runs([study], "smoke", jobs=1, output=store.root)
     evaluation = evaluate(study, "smoke", store)
     page, rows = write_site(REGISTER, [study], {study.name: evaluation}, "smoke", folder / "site")
     return Site(page, rows, study, evaluation)
@@ -139,7 +139,7 @@ def test_no_entry_of_the_papers_is_missing_in_the_verdict_table() -> None:
 def test_without_any_result_the_site_states_that_nothing_was_run(
     earlybird: Callable[..., Finished], tmp_path: Path
 ) -> None:
-    done = earlybird("study", "report", "all", "--report", "site")
+    done = earlybird("study", "report", "all", "--output", "site")
     assert (done.code, done.err) == (0, "")
     page = tmp_path / "site" / "all-smoke" / "index.html"
     assert str(page.relative_to(tmp_path)) in done.out

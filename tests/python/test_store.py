@@ -73,7 +73,7 @@ def test_a_full_disk_is_reported_and_leaves_nothing_half_done(
 ) -> None:
     monkeypatch.setattr(Path, "write_bytes", full_disk)
     with pytest.raises(StoreError, match=r"No space left on device; free some space.*Runs finished before are kept"):
-        earlybird.run(small, out=tmp_path / "results")
+        earlybird.run(small, output=tmp_path / "results")
     assert not list((tmp_path / "results").iterdir())
 
 
@@ -94,7 +94,7 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.root
 def test_a_sweep_on_a_full_disk_keeps_what_is_finished(program: Program, small: Path, tiny_disk: Path) -> None:
-    finished = program("sweep", small, "--set", "sweep.seeds=20", "--jobs", 2, "--out", tiny_disk)
+    finished = program("sweep", small, "--set", "sweep.seeds=20", "--jobs", 2, "--output", tiny_disk)
     kept = [path for path in tiny_disk.iterdir() if not path.name.startswith(".")]
     assert finished.code == 2
     assert "No space left on device" in finished.err

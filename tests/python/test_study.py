@@ -80,9 +80,9 @@ def test_a_statement_without_anything_to_hold_would_hold_whatever_comes_out(fold
 
 def test_a_study_runs_once_and_reports(folder: Path, tmp_path: Path) -> None:
     study, store = load(folder), tmp_path / "results"
-    first = make_runs([study], "smoke", jobs=2, out=store)
+    first = make_runs([study], "smoke", jobs=2, output=store)
     assert (first.runs, first.made) == (8, 8)
-    assert make_runs([study], "smoke", jobs=2, out=store).made == 0
+    assert make_runs([study], "smoke", jobs=2, output=store).made == 0
     evaluation = evaluate(study, "smoke", Store(store))
     assert [verdict.holds for verdict in evaluation.verdicts] == ["yes", "reported"]
     page = write_report(evaluation, tmp_path / "report").read_text(encoding="utf-8")
@@ -93,7 +93,7 @@ def test_a_study_runs_once_and_reports(folder: Path, tmp_path: Path) -> None:
 
 def test_the_same_results_give_the_same_report(folder: Path, tmp_path: Path) -> None:
     study, store = load(folder), Store(tmp_path / "results")
-    make_runs([study], "smoke", jobs=1, out=store.root)
+    make_runs([study], "smoke", jobs=1, output=store.root)
     for name in ("once", "twice"):
         write_report(evaluate(study, "smoke", store), tmp_path / name)
     assert store_bytes(tmp_path / "once") == store_bytes(tmp_path / "twice")
@@ -103,15 +103,15 @@ def test_results_read_in_several_processes_give_the_same_tables(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study, store = load(folder), Store(tmp_path / "results")
-    make_runs([study], "smoke", jobs=1, out=store.root)
-    at_once = evaluate(study, "smoke", store).verdicts
+    make_runs([study], "smoke", jobs=1, output=store.root)
+    parallel = evaluate(study, "smoke", store).verdicts
     monkeypatch.setattr("earlybird.study.reductions.reading.AT_ONCE", 3)
-    assert list(map(repr, evaluate(study, "smoke", store).verdicts)) == list(map(repr, at_once))
+    assert list(map(repr, evaluate(study, "smoke", store).verdicts)) == list(map(repr, parallel))
 
 
 def test_a_report_needs_nothing_from_elsewhere(folder: Path, tmp_path: Path) -> None:
     study = load(folder)
-    make_runs([study], "smoke", jobs=1, out=tmp_path / "results")
+    make_runs([study], "smoke", jobs=1, output=tmp_path / "results")
     page = write_report(evaluate(study, "smoke", Store(tmp_path / "results")), tmp_path / "report")
     text = page.read_text(encoding="utf-8")
     for needle in ("@import", 'src="http', 'href="http', "url(http"):
@@ -176,7 +176,7 @@ def test_a_scale_that_no_study_has_is_named(earlybird: Callable[..., Finished]) 
 
 def test_several_studies_are_one_run_and_share_their_results(folder: Path, tmp_path: Path) -> None:
     other = load(shutil.copytree(folder, tmp_path / "other-study"))
-    both = make_runs([load(folder), other], "smoke", jobs=1, out=tmp_path / "results")
+    both = make_runs([load(folder), other], "smoke", jobs=1, output=tmp_path / "results")
     assert (len(both.studies), both.runs, both.made) == (2, 8, 8)
 
 
@@ -216,7 +216,7 @@ def test_of_studies_that_run_together_every_cell_has_its_first_seed_before_any_h
     planned = [run for each in (small, longer) for run in planned_runs(each, "smoke")]
     jobs = missing_jobs(planned, Store(tmp_path / "results").open())
     assert [job.seed for job in jobs] == [1] * 8 + [2] * 8 + [3] * 4 + [4] * 4
-    assert {json.loads(job.scenario)["duration"] for job in jobs[:8]} == {"5s", "6s"}
+    assert {job.spec.document()["duration"] for job in jobs[:8]} == {"5s", "6s"}
 
 
 def test_ctrl_c_keeps_what_all_studies_have_done(tmp_path: Path) -> None:

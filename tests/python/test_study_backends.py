@@ -52,7 +52,7 @@ def in_backends(folder: Path, *backends: str, profile: str = "rfc") -> Study:
 def test_a_study_names_the_backends_of_its_runs_and_is_resumed(tmp_path: Path) -> None:
     study = in_backends(tmp_path / "study", "sim", "live")
     try:
-        outcome = make_runs([study], "smoke", out=tmp_path / "results")
+        outcome = make_runs([study], "smoke", output=tmp_path / "results")
     except EarlybirdError as error:
         if "network namespace" not in str(error):
             raise
@@ -63,7 +63,7 @@ def test_a_study_names_the_backends_of_its_runs_and_is_resumed(tmp_path: Path) -
     assert real is not None
     assert ("backend" in simulated.summary, real.summary["backend"]) == (False, "live")
     assert real.table("flows").columns == simulated.table("flows").columns
-    assert make_runs([study], "smoke", out=tmp_path / "results").made == 0
+    assert make_runs([study], "smoke", output=tmp_path / "results").made == 0
 
 
 def test_a_study_in_a_world_that_is_none_is_refused_with_the_nearest(tmp_path: Path) -> None:
@@ -74,5 +74,5 @@ def test_a_study_in_a_world_that_is_none_is_refused_with_the_nearest(tmp_path: P
 def test_a_study_in_a_world_that_cannot_do_it_is_refused_before_anything_is_run(tmp_path: Path) -> None:
     study = in_backends(tmp_path / "study", "sim", "kernel", profile="ns2")
     with pytest.raises(ScenarioError, match=r"endpoint\.profile: `ns2` .* the `kernel` backend"):
-        make_runs([study], "smoke", out=tmp_path / "results")
+        make_runs([study], "smoke", output=tmp_path / "results")
     assert results(plan(study, "smoke")[0], Store(tmp_path / "results")) is None

@@ -279,7 +279,7 @@ def test_conditions_of_metrics_name_what_there_is() -> None:
 
 def test_runs_have_no_quantity_that_is_not_known_of_their_part(tmp_path: Path) -> None:
     study = load(small_study(tmp_path / "small-study"))
-    make_runs([study], "smoke", jobs=1, out=tmp_path / "results")
+    make_runs([study], "smoke", jobs=1, output=tmp_path / "results")
     made, missing = observations(study, "smoke", Store(tmp_path / "results"))
     assert (len(made), missing) == (8, 0)
     for run in made:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from earlybird import InputError
-from earlybird.runs import make
 from earlybird.store import Store
 from earlybird.study.language.loading import load
 from earlybird.study.reductions.modelled import rare_delay
@@ -59,7 +58,7 @@ def test_a_model_is_computed_kept_and_observed_like_a_simulation(tmp_path: Path)
     study, store = load(write(tmp_path / "study")), Store(tmp_path / "results").open()
     planned = [resolved(run) for run in plan(study, "smoke") if run.part.model]
     for run in planned:
-        store.save(make(run.scenario, run.seed))
+        store.save(run.spec.make(run.seed))
     assert all(store.has(run.key) for run in planned)
     measured = Measurements(study, observations(study, "smoke", store)[0])
     quantity = Quantity("late-share", {"part": "chain", "load": 1.2, "delay": 1})

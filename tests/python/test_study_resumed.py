@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def undisturbed(folder: Path) -> dict[str, bytes]:
     """The tables of one run from start to end."""
-    assert make_runs([load(folder)], "smoke", jobs=1, out=folder.parent / "undisturbed").made == RUNS
+    assert make_runs([load(folder)], "smoke", jobs=1, output=folder.parent / "undisturbed").made == RUNS
     return tables(folder, folder.parent / "undisturbed")
 
 
@@ -84,14 +84,14 @@ def test_killed_three_times_at_random_and_resumed_a_study_gives_the_same_tables(
     chance, results = random.Random(), tmp_path / "results"
     kept = [kill_after(folder, results, chance.randint(1, 4), chance.uniform(0, 0.05)) for _ in range(3)]
     assert 0 < kept[0] < kept[1] < kept[2] < RUNS
-    assert make_runs([load(folder)], "smoke", jobs=2, out=results).made == RUNS - kept[2]
+    assert make_runs([load(folder)], "smoke", jobs=2, output=results).made == RUNS - kept[2]
     assert tables(folder, results) == undisturbed
 
 
 def test_two_runs_of_a_study_give_the_same_tables_byte_by_byte(
     folder: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
-    make_runs([load(folder)], "smoke", jobs=2, out=tmp_path / "results")
+    make_runs([load(folder)], "smoke", jobs=2, output=tmp_path / "results")
     second = tables(folder, tmp_path / "results")
     assert {"verdicts.csv", "cells.csv", "runs.csv", "plots/frozen.csv", "plots/frozen.svg"} <= second.keys()
     assert second == undisturbed

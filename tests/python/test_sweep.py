@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -19,6 +18,7 @@ from conftest import HUNG, SMALL, command, store_bytes
 from earlybird import WorkerError
 from earlybird.pool import Job, batches
 from earlybird.progress import RateColumn
+from earlybird.run_specs import PlayRun
 from earlybird.store import Store
 from earlybird.sweeps import missing_jobs, plan
 
@@ -84,7 +84,7 @@ def second(small: Path) -> list[dict[str, object]]:
     """Run the sweep to its end and return its rows."""
     settings = {"pairs": 2, **dict(setting.split("=") for setting in LONG)}
     overrides = [(key, str(value)) for key, value in settings.items()]
-    return earlybird.sweep(small, overrides=overrides, jobs=2, out=small.parent / "results").runs.to_dicts()
+    return earlybird.sweep(small, overrides=overrides, jobs=2, output=small.parent / "results").runs.to_dicts()
 
 
 def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
@@ -150,7 +150,7 @@ def test_what_killed_processes_leave_is_cleared(small: Path, tmp_path: Path) -> 
     gone.wait()
     leftover = tmp_path / "results" / f".0123456789abcdef0123.{os.uname().nodename}.{gone.pid}"
     leftover.mkdir(parents=True)
-    earlybird.sweep(small, seeds=1, overrides={"pairs": 1}, out=tmp_path / "results")
+    earlybird.sweep(small, seeds=1, overrides={"pairs": 1}, output=tmp_path / "results")
     assert finished.returncode == 0
     assert not leftover.exists()
 
@@ -160,26 +160,27 @@ def test_what_another_machine_is_writing_is_not_touched(small: Path, tmp_path: P
     gone.wait()
     being_written = tmp_path / "results" / f".0123456789abcdef0123.another-machine.{gone.pid}"
     being_written.mkdir(parents=True)
-    earlybird.sweep(small, seeds=1, overrides={"pairs": 1}, out=tmp_path / "results")
+    earlybird.sweep(small, seeds=1, overrides={"pairs": 1}, output=tmp_path / "results")
     assert being_written.exists()
 
 
 def test_a_sweep_makes_only_what_is_missing(small: Path, tmp_path: Path) -> None:
-    first = earlybird.sweep(small, seeds=1, out=tmp_path)
-    more = earlybird.sweep(small, seeds=2, out=tmp_path)
-    none = earlybird.sweep(small, seeds=2, out=tmp_path)
+    first = earlybird.sweep(small, seeds=1, output=tmp_path)
+    more = earlybird.sweep(small, seeds=2, output=tmp_path)
+    none = earlybird.sweep(small, seeds=2, output=tmp_path)
     assert (first.made, more.made, none.made) == (2, 2, 0)
     assert more.runs.equals(none.runs)
 
 
 def test_of_each_seed_the_longest_runs_are_begun_first(small: Path, tmp_path: Path) -> None:
     jobs = missing_jobs(plan(small, grid={"duration": ["1s", "9s", "5s"]}), Store(tmp_path / "results"))
-    lengths = [(job.seed, json.loads(job.scenario)["duration"]) for job in jobs]
+    lengths = [(job.seed, job.spec.document()["duration"]) for job in jobs]
     assert lengths == [(1, "9s"), (1, "5s"), (1, "1s"), (2, "9s"), (2, "5s"), (2, "1s")]
 
 
 def test_short_runs_are_submitted_together_and_long_ones_singly() -> None:
-    jobs = [Job(str(number), "{}", number, seconds) for number, seconds in enumerate([3.0, 0.4, *[0.1] * 100])]
+    spec = PlayRun("{}")
+    jobs = [Job(str(number), spec, number, seconds) for number, seconds in enumerate([3.0, 0.4, *[0.1] * 100])]
     handed = list(batches(jobs, 2))
     assert [len(batch) for batch in handed[:3]] == [1, 2, 5]
     assert [job for batch in handed for job in batch] == jobs
@@ -209,16 +210,16 @@ def test_runs_that_were_found_made_take_no_time(forty_seconds: Task) -> None:
 
 def test_the_number_of_workers_does_not_change_a_byte(small: Path, tmp_path: Path) -> None:
     for jobs in (1, 2):
-        earlybird.sweep(small, jobs=jobs, out=tmp_path / str(jobs))
+        earlybird.sweep(small, jobs=jobs, output=tmp_path / str(jobs))
     one, two = store_bytes(tmp_path / "1"), store_bytes(tmp_path / "2")
     assert len([name for name in one if name.endswith("summary.json")]) == 4
     assert one == two
 
 
 def test_title_and_sweep_do_not_make_another_run(small: Path, tmp_path: Path) -> None:
-    earlybird.sweep(small, seeds=1, grid={}, out=tmp_path)
+    earlybird.sweep(small, seeds=1, grid={}, output=tmp_path)
     renamed = SMALL.replace("two video flows", "some video flows")
-    assert earlybird.sweep(renamed, seeds=1, grid={"pairs": [2]}, out=tmp_path).made == 0
+    assert earlybird.sweep(renamed, seeds=1, grid={"pairs": [2]}, output=tmp_path).made == 0
 
 
 def test_a_script_needs_no_main_guard(small: Path, tmp_path: Path) -> None:
@@ -231,7 +232,7 @@ def test_a_script_needs_no_main_guard(small: Path, tmp_path: Path) -> None:
 def test_a_worker_error_names_the_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("earlybird.pool._work", _die)
     with pytest.raises(WorkerError, match=r"seed 1\)"):
-        earlybird.sweep(SMALL, seeds=1, jobs=1, out=tmp_path)
+        earlybird.sweep(SMALL, seeds=1, jobs=1, output=tmp_path)
 
 
 def _die(*_: object) -> None:

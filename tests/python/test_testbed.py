@@ -70,7 +70,7 @@ def test_every_client_plays_over_every_sender_at_every_point_with_the_seed_of_it
     plays = load(bed)
     assert len(plays) == 2 * 2 * 2
     assert [play.seed for play in plays] == [1] * 4 + [2] * 4
-    first = json.loads(plays[0].scenario)["testbed"]
+    first = plays[0].spec.document()["testbed"]
     assert (first["client"], first["sender"], first["link"]["loss"]) == ("vlc", "reno", [])
     assert len({play.key for play in plays}) == len(plays)
 
@@ -79,7 +79,7 @@ def test_what_a_control_run_has_is_no_limit(bed: Path) -> None:
     plays = load(bed)
     assert len(controls(plays, 1)) == len(CLIENTS)
     assert len({run.key for run in controls(plays, 3)}) == 3 * len(CLIENTS), "as many as plays side by side"
-    link = json.loads(controls_of(plays[-1])[0].scenario)["testbed"]["link"]
+    link = controls_of(plays[-1])[0].spec.document()["testbed"]["link"]
     assert not link.get("loss")
     assert link["delay"] == "0s"
 
@@ -120,11 +120,11 @@ def test_a_parameter_stands_where_its_name_does(bed: Path) -> None:
         .replace("[grid]", '[parameters]\nway = "10ms"\n[grid]\nway = ["1ms", "5ms"]')
     )
     bed.write_text(text)
-    ways = {json.loads(play.scenario)["testbed"]["link"]["delay"] for play in load(bed)}
+    ways = {play.spec.document()["testbed"]["link"]["delay"] for play in load(bed)}
     assert ways == {"1ms", "5ms"}
-    assert {
-        json.loads(play.scenario)["testbed"]["link"]["delay"] for play in load(bed, {"grid": {}, "way": "7ms"})
-    } == {"7ms"}
+    assert {play.spec.document()["testbed"]["link"]["delay"] for play in load(bed, {"grid": {}, "way": "7ms"})} == {
+        "7ms"
+    }
     bed.write_text(text.replace('"$way"', '"$wya"'))
     with pytest.raises(EarlybirdError, match=r"\$wya: there is no such parameter; is it way"):
         load(bed)
@@ -134,7 +134,7 @@ def test_the_study_plays_its_axes() -> None:
     study = find_study("kernel-testbed")
     plays = [run for run in plan(study, "medium") if run.part.name == "kernel"]
     assert all(run.part.is_played for run in plays)
-    bed = json.loads(resolved(plays[0]).scenario)["testbed"]
+    bed = resolved(plays[0]).spec.document()["testbed"]
     assert (bed["sender"], bed["client"], bed["film"]["seconds"], bed["competing"]) == ("reno", "vlc", 60.0, None)
     assert len({resolved(run).key for run in plays}) == len(plays)
 
@@ -394,7 +394,7 @@ def kept(folder: Path, plays: list[PlannedRun], **reported: object) -> SweepResu
     summary = {**dict.fromkeys(MEASURES, 0.0), "late_pictures": None, "finished": True, "disturbed": False, **reported}
     for play in plays:
         numbers = {**summary, "seed": play.seed, "stalls": reported.get("stalls", play.seed)}
-        store.save(Result(json.loads(play.scenario), play.seed, numbers, {}))
+        store.save(Result(play.spec.document(), play.seed, numbers, {}))
     return SweepResult(plays, store, 0)
 
 

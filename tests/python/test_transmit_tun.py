@@ -36,7 +36,7 @@ def test_a_file_arrives_byte_for_byte_over_ip_itself(clip: Path, tmp_path: Path,
     shape = link(rate="20M", delay="20ms", loss="1%")
     receiver, sender = relay(version, calls, f"file:{copy}"), relay(version, f"file:{clip}", waits)
     try:
-        ended = emulate(network(shape, shape), receiver, peers=[sender])
+        ended = emulate(network(shape, shape), receiver, servers=[sender])
     except EarlybirdError as error:
         pytest.skip(str(error))
     assert ended.exit_code == 0

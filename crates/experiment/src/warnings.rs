@@ -128,7 +128,7 @@ pub fn output_warnings(scenario: &Scenario, outputs: &Outputs) -> Result<Vec<Sce
         "--trace-flow",
         names,
         "is declared but never used: no trace is written",
-        "write one with `--trace` or `--qlog`.",
+        "write one with `--trace-out` or `--qlog`.",
     );
     let other = ("--pcap", String::new(), LENGTHS, "profiles `rfc` and `linux` count what the capture shows.");
     let said = [(traces_nothing, unused), (differs, other)].into_iter().filter(|(applies, _)| *applies);

@@ -1,5 +1,6 @@
 //! `_core.emulate`: a command in an emulated network.
 
+use crate::scenario::ResolvedScenario;
 use crate::scenario_error;
 use earlybird_emulator::shell::{
     CommandExit, FarHost, LinkSnapshot, Programs, Shell, ShellError, ShellOutcome, Snapshot,
@@ -19,7 +20,7 @@ create_exception!(
     earlybird._core,
     NamespaceError,
     PyOSError,
-    "The system gives no network namespace with a TUN device."
+    "The system does not provide a network namespace with a TUN device."
 );
 create_exception!(
     earlybird._core,
@@ -28,19 +29,19 @@ create_exception!(
     "The system does not let the process add a device to its network."
 );
 
-/// Runs a command whose packets cross the network of a complete scenario; gives how it ended and what the network did.
+/// Runs a command whose packets cross the network of a scenario. Returns its exit code and the counters of the network.
 ///
-/// `watch` is called several times a second, with the state of the network once a second and with nothing else; what it raises ends
+/// `watch` is called several times a second: once a second with the state of the network, else with `None`. An exception of it ends
 /// the command.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, seed, command, *, peers, far, resolver=None, mtu, flow=None, pcap=None, watch))]
+#[pyo3(signature = (scenario, seed, command, *, servers, far, resolver=None, mtu, flow=None, pcap=None, watch))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "the keywords of the Python function")]
 pub(crate) fn emulate<'py>(
     py: Python<'py>,
-    scenario_json: &str,
+    scenario: PyRef<'_, ResolvedScenario>,
     seed: u64,
     command: Vec<String>,
-    peers: Vec<Vec<String>>,
+    servers: Vec<Vec<String>>,
     far: &str,
     resolver: Option<PathBuf>,
     mtu: u16,
@@ -48,22 +49,20 @@ pub(crate) fn emulate<'py>(
     pcap: Option<PathBuf>,
     watch: Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let scenario = earlybird_scenario::resolve(scenario_json, &[]).map_err(scenario_error)?;
-    let Emulation { network, way } = emulation(&scenario, seed, flow).map_err(scenario_error)?;
+    let Emulation { network, way } = emulation(scenario.inner(), seed, flow).map_err(scenario_error)?;
     let route = FlowRoute { forward: way.there, reverse: way.back, flow: FlowId(0), group: GroupId(0) };
     let emulator = Emulator::new(network, FlowRoutes::all(route), ());
     let capture = pcap.as_deref().map(begin_capture).transpose()?;
-    let shell = Shell::new(mtu, far_side(far)?).map_err(no_shell)?;
-    let programs = Programs { command, servers: peers, resolver };
+    let shell = Shell::new(mtu, far_side(far)?).map_err(shell_error)?;
+    let programs = Programs { command, servers, resolver };
     let watch = watch.unbind();
     let mut raised = None;
     let outcome = py.detach(|| {
-        let look = |snapshot| {
-            let told = Python::attach(|py| look(py, &watch, snapshot));
-            raised = told.err();
+        let poll = |snapshot| {
+            raised = Python::attach(|py| poll(py, &watch, snapshot)).err();
             raised.is_none()
         };
-        shell.run(&programs, emulator, capture, look)
+        shell.run(&programs, emulator, capture, poll)
     });
     let outcome = outcome.map_err(|error| PyOSError::new_err(error.to_string()))?;
     raised.map_or_else(|| outcome_dict(py, &outcome), Err)
@@ -86,18 +85,18 @@ fn file_error(error: &io::Error, path: &Path) -> PyErr {
     PyOSError::new_err((error.raw_os_error(), error.to_string(), path.display().to_string()))
 }
 
-pub(crate) fn no_namespace(error: &io::Error) -> PyErr {
+pub(crate) fn namespace_error(error: &io::Error) -> PyErr {
     NamespaceError::new_err((error.raw_os_error(), error.to_string()))
 }
 
-fn no_shell(error: ShellError) -> PyErr {
+fn shell_error(error: ShellError) -> PyErr {
     match error {
-        ShellError::Namespace(error) => no_namespace(&error),
+        ShellError::Namespace(error) => namespace_error(&error),
         ShellError::Host(error) => HostError::new_err((error.raw_os_error(), error.to_string())),
     }
 }
 
-fn look(py: Python<'_>, watch: &Py<PyAny>, snapshot: Option<Snapshot>) -> PyResult<()> {
+fn poll(py: Python<'_>, watch: &Py<PyAny>, snapshot: Option<Snapshot>) -> PyResult<()> {
     py.check_signals()?;
     let snapshot = snapshot.map(|snapshot| snapshot_dict(py, &snapshot)).transpose()?;
     watch.call1(py, (snapshot,)).map(drop)
@@ -105,14 +104,14 @@ fn look(py: Python<'_>, watch: &Py<PyAny>, snapshot: Option<Snapshot>) -> PyResu
 
 fn outcome_dict<'py>(py: Python<'py>, outcome: &ShellOutcome) -> PyResult<Bound<'py, PyDict>> {
     let result = snapshot_dict(py, &outcome.last)?;
-    // As shells say it: 128 and the number of the signal.
+    // The convention of shells: 128 and the number of the signal.
     let code = match outcome.exit {
         CommandExit::Exited(code) => Some(code),
         CommandExit::Signalled(signal) => Some(128 + signal),
         CommandExit::Stopped => None,
     };
     result.set_item("exit_code", code)?;
-    // A disk that is full does not undo what was measured.
+    // A full disk ends the capture; the counters are valid all the same.
     result.set_item("capture_error", outcome.capture.as_ref().err().map(ToString::to_string))?;
     Ok(result)
 }

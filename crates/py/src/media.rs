@@ -4,12 +4,12 @@ use earlybird_scenario::{ReadMedia, ScenarioError, Wanted};
 use pyo3::prelude::*;
 use std::path::Path;
 
-/// Reads video files with the Python package, which has `FFmpeg`.
+/// Reads video files with the Python package: `FFmpeg` comes with its dependency PyAV.
 pub(crate) struct WithPython;
 
 impl ReadMedia for WithPython {
     fn read(&self, file: &Path, wanted: Wanted) -> Result<String, ScenarioError> {
-        Python::attach(|py| document_of(py, file, wanted).map_err(|error| complaint(py, &error)))
+        Python::attach(|py| document_of(py, file, wanted).map_err(|error| reader_error(py, &error)))
     }
 }
 
@@ -18,8 +18,8 @@ fn document_of(py: Python<'_>, file: &Path, wanted: Wanted) -> PyResult<String> 
     py.import("earlybird.media")?.getattr(name)?.call1((file,))?.extract()
 }
 
-/// Says what an error of the reader says: its problem and hint, if it has them.
-fn complaint(py: Python<'_>, error: &PyErr) -> ScenarioError {
+/// Converts an exception of the reader: its `problem` and `hint`, if it has them, else its text.
+fn reader_error(py: Python<'_>, error: &PyErr) -> ScenarioError {
     let part = |name: &str| error.value(py).getattr(name).and_then(|part| part.extract::<String>()).ok();
     let problem = part("problem").unwrap_or_else(|| error.to_string());
     ScenarioError { problem, hint: part("hint").unwrap_or_default(), ..Default::default() }

@@ -6,16 +6,16 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Checks an address of a relay's end; raises `ValueError`, one sentence, if it is none.
+/// Checks an address of a relay's end. Raises `ValueError`, one sentence, if it is not valid.
 #[pyfunction]
 pub(crate) fn check_address(text: &str) -> PyResult<()> {
     Address::parse(text).map(drop).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Carries a live stream from one address to another, until its source ends or `watch` says otherwise; gives the last report.
+/// Carries a live stream from one address to another until its source ends or `watch` stops it. Returns the last report.
 ///
-/// `watch` is called many times a second, with a report once a second and with nothing else. It says whether to go on: true; what it
-/// raises ends the relay; with false it sends or plays what it has, and then ends.
+/// `watch` is called many times a second: once a second with a report, else with `None`. It returns whether to continue. If not, the
+/// relay sends or plays what it holds, and ends. An exception of it ends the relay at once.
 #[pyfunction]
 pub(crate) fn transmit<'py>(
     py: Python<'py>,
@@ -28,7 +28,7 @@ pub(crate) fn transmit<'py>(
     let watch = watch.unbind();
     let mut raised = None;
     let report = py.detach(|| {
-        let mut look = |report: Option<&Report>| match Python::attach(|py| look(py, &watch, report)) {
+        let mut poll = |report: Option<&Report>| match Python::attach(|py| poll(py, &watch, report)) {
             Ok(true) => Command::Continue,
             Ok(false) => Command::Drain,
             Err(error) => {
@@ -36,7 +36,7 @@ pub(crate) fn transmit<'py>(
                 Command::Stop
             }
         };
-        relay((source, &from), (destination, &to), &mut look)
+        relay((source, &from), (destination, &to), &mut poll)
     });
     if let Some(error) = raised {
         return Err(error);
@@ -55,7 +55,7 @@ fn relay_error(error: RelayError) -> PyErr {
     }
 }
 
-fn look(py: Python<'_>, watch: &Py<PyAny>, report: Option<&Report>) -> PyResult<bool> {
+fn poll(py: Python<'_>, watch: &Py<PyAny>, report: Option<&Report>) -> PyResult<bool> {
     py.check_signals()?;
     let report = report.map(|report| report_dict(py, report)).transpose()?;
     watch.call1(py, (report,))?.extract(py)

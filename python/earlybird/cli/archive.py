@@ -18,11 +18,11 @@ def export_command(
     names: Names,
     *,
     scale: Scale = DEFAULT_SCALE,
-    output: Annotated[
+    to: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="The archive.", show_default="STUDY-SCALE.zip"),
     ] = None,
-    out: Results = RESULTS,
+    results: Results = RESULTS,
     json: Json = False,
 ) -> None:
     """
@@ -34,7 +34,7 @@ def export_command(
 
     from earlybird.study import export_studies
 
-    exported = export_studies(names, scale, out=out, to=output)
+    exported = export_studies(names, scale, output=results, to=to)
     if json:
         show_json({**asdict(exported), "path": str(exported.path)})
         return
@@ -59,10 +59,10 @@ def check_command(
     ] = None,
     seed: Annotated[int, typer.Option(help="What they are drawn with; the same seed draws the same runs.")] = 1,
     jobs: Jobs = None,
-    out: Annotated[
+    output: Annotated[
         Path,
         typer.Option(
-            "--out", metavar="DIR", help="Folder for the repeated runs; those there are not made again. Not `results`."
+            metavar="DIR", help="Folder for the repeated runs; those there are not made again. Not `results`."
         ),
     ] = CHECKS,
     json: Json = False,
@@ -75,7 +75,7 @@ def check_command(
     """
     from earlybird.study import check_archive
 
-    check = check_archive(archive, sample=sample, share=share, seed=seed, jobs=jobs, out=out, progress=True)
+    check = check_archive(archive, sample=sample, share=share, seed=seed, jobs=jobs, output=output, progress=True)
     if json:
         show_json(check.document())
     else:

@@ -1,11 +1,15 @@
 """Arguments that several sub-commands share."""
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from earlybird.errors import InputError
+from earlybird.outputs import Outputs
 
 ScenarioFile: TypeAlias = Annotated[
     Path, typer.Argument(metavar="FILE", help="The scenario, as TOML or JSON.", show_default=False)
@@ -26,10 +30,10 @@ Jobs: TypeAlias = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Worker processes.", show_default="one per processor")
 ]
 
-AtOnce: TypeAlias = Annotated[
+Parallel: TypeAlias = Annotated[
     int,
     typer.Option(
-        min=1, metavar="N", help="Runs in real time that are made side by side; each tells whether it was disturbed."
+        min=1, metavar="N", help="Runs in real time at the same time; the summary of each has whether it was disturbed."
     ),
 ]
 
@@ -75,6 +79,37 @@ def _pair(setting: str) -> tuple[str, str]:
             f"--set {setting}: a setting has the form key=value, such as pairs=28 or measure.series=100ms."
         )
     return key.strip(), value.strip()
+
+
+def take_outputs(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a sub-command an option for each file of `Outputs`; it gets them as its argument ``outputs``."""
+    kinds = Outputs.kinds()
+    options: dict[str, Any] = {
+        name: Annotated[Path | None, typer.Option(kind.option, metavar=kind.metavar, help=kind.help)]
+        for name, kind in kinds.items()
+    }
+    options["trace_flow"] = Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A flow to trace (default: all but web flows). May be given several times."),
+    ]
+
+    def with_outputs(**arguments: Any) -> None:  # noqa: ANN401, as of any command
+        files = {name: arguments.pop(name) for name in kinds}
+        flows = arguments.pop("trace_flow") or ()
+        command(**arguments, outputs=Outputs(**files, trace_flows=flows))
+
+    signature = inspect.signature(command)
+    shown = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in options.items()
+    ]
+    own = [parameter for name, parameter in signature.parameters.items() if name != "outputs"]
+    # Without `__wrapped__`, by which typer would find the signature of `command` instead.
+    functools.update_wrapper(with_outputs, command, updated=())
+    del with_outputs.__wrapped__  # type: ignore[attr-defined]
+    with_outputs.__signature__ = signature.replace(parameters=[*own, *shown])  # type: ignore[attr-defined]
+    with_outputs.__annotations__ = {one.name: one.annotation for one in (*own, *shown)}
+    return with_outputs
 
 
 def examples(*commands: str) -> str:

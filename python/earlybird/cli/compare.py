@@ -73,9 +73,9 @@ def command(
     settings: Settings = None,
     seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="Runs per transport.")] = None,
     jobs: Jobs = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Results folder; runs that are there are not repeated.")] = (
-        RESULTS
-    ),
+    output: Annotated[
+        Path, typer.Option(metavar="DIR", help="Results folder; runs that are there are not repeated.")
+    ] = (RESULTS),
     plot: Annotated[Path, typer.Option(metavar="FILE", help="Where the picture goes, without its suffix.")] = (
         REPORTS / "compare"
     ),
@@ -102,7 +102,7 @@ def command(
             overrides=overrides(settings),
             seeds=seeds,
             jobs=jobs,
-            out=out,
+            output=output,
             progress=True,
         )
         if json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from json import loads
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich import box
@@ -21,6 +20,7 @@ from earlybird.columns import (
     whole_percent,
 )
 from earlybird.lazy import LateModule
+from earlybird.sweeps import scenarios_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -190,7 +190,7 @@ def show_sweep(sweep: SweepResult) -> None:
 def _drops_elsewhere(sweep: SweepResult) -> str | None:
     """Say so if other links dropped more than the bottleneck whose drop rate is shown, and nobody named it."""
     runs = sweep.runs
-    is_named = any("bottleneck" in loads(run.scenario)["measure"] for run in sweep.planned)
+    is_named = any(scenario.bottleneck for scenario in scenarios_of(sweep.planned))
     if is_named or "dropped_elsewhere" not in runs.columns:
         return None
     rate = pl.col("drop_rate").fill_null(0.0)

@@ -8,9 +8,9 @@ import typer
 
 from earlybird.cli.arguments import Json, Settings, examples, overrides
 from earlybird.cli.plain import complain, show_json
-from earlybird.description import DEFAULT_SEED
 from earlybird.errors import InputError, ScenarioError
 from earlybird.lazy import LateModule
+from earlybird.loading import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from earlybird import emulation
@@ -22,8 +22,8 @@ else:
 NAME = "emulate"
 EXAMPLES = examples(
     "earlybird emulate --rate 15M --delay 45ms --loss 1% --queue codel -- ping -c 5 10.77.0.2",
-    "earlybird emulate --rate 15M --delay 45ms --peer 'python3 -m http.server' -- curl -O http://10.77.0.2:8000/film.mp4",
-    "earlybird emulate --rate 20M --back-rate 2M --delay 20ms --queue 64kB --peer 'iperf3 -s' -- iperf3 -Rc 10.77.0.2",
+    "earlybird emulate --rate 15M --delay 45ms --server 'python3 -m http.server' -- curl -O http://10.77.0.2:8000/film.mp4",
+    "earlybird emulate --rate 20M --back-rate 2M --delay 9ms --queue 64kB --server 'iperf3 -s' -- iperf3 -Rc 10.77.0.2",
     "earlybird emulate --rate 15M --delay 45ms --loss 1% --internet -- curl -O https://example.org/film.mp4",
     "earlybird emulate --scenario scenarios/dumbbell.toml --flow video0 --pcap packets.pcapng -- bash",
 )
@@ -44,8 +44,9 @@ def command(
     loss: Annotated[str | None, typer.Option(help="Share of the packets to lose, such as 1%.")] = None,
     reorder: Annotated[str | None, typer.Option(help="Share of the packets to deliver 10 ms late.")] = None,
     duplicate: Annotated[str | None, typer.Option(help="Share of the packets to deliver twice.")] = None,
-    trace: Annotated[
-        Path | None, typer.Option(help="Chances to send, a file as mahimahi's, in place of --rate.")
+    link_trace_in: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Delivery opportunities in mahimahi's format, in place of --rate."),
     ] = None,
     back_rate: Annotated[str | None, typer.Option(help="As --rate, of what comes back (default: the same).")] = None,
     back_delay: Annotated[str | None, typer.Option(help="As --delay, likewise.")] = None,
@@ -58,7 +59,7 @@ def command(
     flow: Annotated[
         str | None, typer.Option(metavar="NAME", help="The flow whose way the packets take (default: the first).")
     ] = None,
-    peer: Annotated[
+    server: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COMMAND",
@@ -89,13 +90,13 @@ def command(
     Run a command behind an emulated network, and tell what the network did.
 
     The command is alone at 10.77.0.1 and fd77::1. Whatever it sends crosses the
-    links to the far side, 10.77.0.2 and fd77::2, where the servers of --peer are.
+    links to the far side, 10.77.0.2 and fd77::2, where the servers of --server are.
     Its exit code is the command's.
     """
     single = _single_link(
         there={
             "rate": rate,
-            "trace": trace,
+            "link-trace-in": link_trace_in,
             "delay": delay,
             "queue": queue,
             "loss": loss,
@@ -109,7 +110,7 @@ def command(
         outcome = emulation.emulate(
             scenario or single,
             command,
-            peers=[shlex.split(text) for text in peer or []],
+            servers=[shlex.split(text) for text in server or []],
             internet=internet,
             overrides=overrides(settings),
             flow=flow,
@@ -135,9 +136,9 @@ def _single_link(there: dict[str, Any], back: dict[str, Any], scenario: Path | N
     usual = {"delay": "0ms", "queue": "unlimited"}
     given = {name for name, value in there.items() if value is not None and usual.get(name) != value}
     given |= {f"back-{name}" for name, value in back.items() if value is not None}
-    if scenario is None and not {"rate", "trace"} & given:
+    if scenario is None and not {"rate", "link-trace-in"} & given:
         raise InputError(
-            "how fast is the link? Give --rate, such as --rate 15M, or --trace, or a network by --scenario."
+            "how fast is the link? Give --rate, such as --rate 15M, or --link-trace-in, or a network by --scenario."
         )
     if scenario is not None and given:
         options = ", ".join(f"--{name}" for name in sorted(given))
@@ -145,9 +146,10 @@ def _single_link(there: dict[str, Any], back: dict[str, Any], scenario: Path | N
             f"--scenario has a network of its own, beside which {options} would be ignored. Change it by --set."
         )
     differing = {name: value for name, value in back.items() if value is not None}
+    forward = {"trace" if name == "link-trace-in" else name: value for name, value in there.items()}
     if "rate" in differing:
         differing["trace"] = None
-    return emulation.network(emulation.link(**there), emulation.link(**{**there, **differing}))
+    return emulation.network(emulation.link(**forward), emulation.link(**{**forward, **differing}))
 
 
 def _of_option(error: ScenarioError) -> InputError:
@@ -155,5 +157,5 @@ def _of_option(error: ScenarioError) -> InputError:
     parts = error.path.split(".")
     known = ("rate", "delay", "queue", "loss", "reorder", "duplicate", "trace")
     name = next((part for part in reversed(parts) if part in known), None)
-    option = name and f"--{'back-' * ('reverse' in parts)}{name}"
+    option = name and f"--{'back-' * ('reverse' in parts)}{'link-trace-in' if name == 'trace' else name}"
     return InputError(str(error).replace(error.path, option) if option else str(error))

@@ -23,15 +23,15 @@ def say(message: str) -> None:
     print(message, flush=True)
 
 
-def say_rest(awaited: int, out: Path) -> None:
+def say_rest(awaited: int, output: Path) -> None:
     """Tell what the shards of a sweep still have to do, and how their results come together."""
     if awaited:
         say(
-            f"{awaited} runs of other shards have no result in {out} yet; results made elsewhere are copied into it. "
-            "The same command without --shard shows all, and makes what is missing."
+            f"{awaited} runs of other shards have no result in {output} yet; results made elsewhere are copied into "
+            "it. The same command without --shard shows all, and makes what is missing."
         )
     else:
-        say(f"All other shards are in {out} too: the same command without --shard shows all.")
+        say(f"All other shards are in {output} too: the same command without --shard shows all.")
 
 
 def say_aside(message: str) -> None:

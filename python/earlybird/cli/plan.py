@@ -29,7 +29,7 @@ else:
 NAME = "plan"
 EXAMPLES = examples(
     "earlybird plan media/test-clip.mp4 --rate 20Mb/s --rtt 60ms --loss 1%",
-    "earlybird plan --bitrate 4Mb/s --network lte --goal vod --plot plan.png",
+    "earlybird plan --bitrate 4Mb/s --profile lte --goal vod --plot plan.png",
     "ping -c 100 -i 0.2 viewer.example > ping.txt; iperf3 -c viewer.example -J > speed.json",
     "earlybird plan --bitrate 4Mb/s --from-iperf3 speed.json --from-ping ping.txt --write-scenario line.toml",
     "earlybird plan --bitrate 64kb/s --rate 5Mb/s --rtt 120ms --loss 3% --goal call",
@@ -71,7 +71,7 @@ def command(
         str | None,
         typer.Option(help="Before the line: 64kB, 100 (packets), codel, …", show_default="rate × round trip"),
     ] = None,
-    network: Annotated[
+    profile: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
@@ -87,11 +87,11 @@ def command(
     goal: Annotated[
         Literal["live", "call", "vod"], typer.Option(help="A broadcast, a conversation, or a stored film.")
     ] = "live",
-    late: Annotated[
+    max_late: Annotated[
         str | None,
         typer.Option(metavar="SHARE", help="Frames that may be late.", show_default="0.01%, of a call 1%"),
     ] = None,
-    today: Annotated[str, typer.Option(metavar="NAME", help="Your sender today.")] = "cubic",
+    baseline: Annotated[str, typer.Option(metavar="NAME", help="The sender in use.")] = "cubic",
     transport: Annotated[
         list[str] | None,
         typer.Option(
@@ -119,7 +119,7 @@ def command(
 
     Formulas give a first estimate; then sessions are simulated until it is
     clear which sender to take, which takes seconds. What is on the command
-    line counts more than what files say, and files more than --network.
+    line counts more than what files say, and files more than --profile.
     """
     # In rising order of what they know about round trips: the later ones count.
     files = {"pcap": from_pcap, "iperf3": from_iperf3, "mahimahi": from_mahimahi, "irtt": from_irtt, "ping": from_ping}
@@ -133,11 +133,11 @@ def command(
         loss=loss,
         burst=burst,
         queue=queue,
-        network=network,
+        profile=profile,
         measured=measured,
         goal=goal,
-        late=late,
-        today=today,
+        max_late=max_late,
+        baseline=baseline,
         transports=transport,
         duration=duration,
         seeds=None if seeds is None else range(1, seeds + 1),

@@ -18,9 +18,9 @@ else:
 
 NAME = "plot"
 EXAMPLES = examples(
-    "earlybird run scenarios/vbr-video.toml --set measure.series=10ms --set measure.deliveries=true --out results",
-    "earlybird plot results/KEY --out run.png",
-    "earlybird plot states.jsonl --out stream.html",
+    "earlybird run scenarios/vbr-video.toml --set measure.series=10ms --set measure.deliveries=true --output results",
+    "earlybird plot results/KEY --output run.png",
+    "earlybird plot states.jsonl --output stream.html",
 )
 
 
@@ -29,17 +29,17 @@ def command(
         Path,
         typer.Argument(
             metavar="RESULT",
-            help="A result's folder, as `run --out` names it, or what --statistics of `transmit` or `emulate` wrote.",
+            help="A result's folder, as `run --output` prints it, or the --statistics of `transmit` or `emulate`.",
             show_default=False,
         ),
     ],
     *,
-    out: Annotated[Path, typer.Option(metavar="FILE.png|svg|html", help="The file to draw to.")],
+    output: Annotated[Path, typer.Option(metavar="FILE.png|svg|html", help="The file to draw to.")],
 ) -> None:
     """Draw a run of any backend over time: windows, round-trip times, the bottleneck's queue, and arrivals."""
     if result.is_file():
-        states.save(result, out)
+        states.save(result, output)
     else:
-        for lacking in results.Result.load(result).plot(out).lacking:
+        for lacking in results.Result.load(result).plot(output).lacking:
             say_aside(lacking)
-    say(f"Picture written to {out}")
+    say(f"Picture written to {output}")

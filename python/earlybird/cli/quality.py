@@ -21,7 +21,7 @@ else:
 
 NAME = "quality"
 EXAMPLES = examples(
-    "earlybird run scenarios/obs-ingest.toml --out results",
+    "earlybird run scenarios/obs-ingest.toml --output results",
     "earlybird quality results/KEY",
     "earlybird quality results/KEY --json --cmcd cmcd.json --p1203 p1203.json",
 )
@@ -32,7 +32,7 @@ def command(
         Path,
         typer.Argument(
             metavar="RESULT",
-            help="A result's folder, as `run --out` names it, of a run with `measure.deliveries`.",
+            help="A result's folder, as `run --output` names it, of a run with `measure.deliveries`.",
             show_default=False,
         ),
     ],

@@ -1,16 +1,16 @@
 """`earlybird run`: one run of one scenario."""
 
-import json as json_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from earlybird.backends import Backend
-from earlybird.cli.arguments import Json, ScenarioFile, Seed, Settings, examples, overrides
+from earlybird.cli.arguments import Json, ScenarioFile, Seed, Settings, examples, overrides, take_outputs
 from earlybird.cli.plain import say, say_aside, show_json
-from earlybird.description import DEFAULT_SEED, warn_about_outputs
 from earlybird.lazy import LateModule
+from earlybird.loading import DEFAULT_SEED
+from earlybird.outputs import Outputs
 
 if TYPE_CHECKING:
     from earlybird import quality, runs, store, window
@@ -30,10 +30,11 @@ EXAMPLES = examples(
     "earlybird run scenarios/linux-download.toml --backend live --set duration=20s",
     "earlybird run scenarios/linux-download.toml --backend kernel --set duration=20s",
     "earlybird run scenarios/vbr-video.toml --plot run.png",
-    "earlybird run scenarios/fall-floyd-1996.toml --set drops=[14,28] --trace trace.csv --pcap packets.pcapng",
+    "earlybird run scenarios/fall-floyd-1996.toml --set drops=[14,28] --trace-out trace.csv --pcap packets.pcapng",
 )
 
 
+@take_outputs
 def command(
     scenario: ScenarioFile,
     *,
@@ -42,33 +43,15 @@ def command(
     backend: Annotated[
         Backend | None,
         typer.Option(
-            help="Where it takes place: simulated, or in real time over the same endpoints or the TCP of Linux.",
+            help="The simulator, or in real time the same endpoints (live) or the TCP of Linux (kernel).",
             show_default="the scenario's, else sim",
         ),
     ] = None,
-    out: Annotated[
+    output: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the result in this folder, as a sub-folder of its own.")
     ] = None,
     json: Json = False,
-    trace: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Write every event of the traced flows to this file.")
-    ] = None,
-    qlog: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.qlog", help="Write what the traced flows sent, heard and decided, for qvis."),
-    ] = None,
-    trace_flow: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A flow to trace (default: all but web flows). May be given several times."),
-    ] = None,
-    link_trace: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.csv", help="Write every packet that the bottleneck accepts or drops to this file."),
-    ] = None,
-    pcap: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.pcapng", help="Write the packets to this file, as pcapng, for Wireshark."),
-    ] = None,
+    outputs: Outputs,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -77,40 +60,33 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Run a scenario once and print what came of it."""
+    """Run a scenario once and print its summary."""
     result = runs.run(
         scenario,
         seed=seed,
         overrides=overrides(settings),
         backend=backend,
-        out=out,
-        trace=trace,
-        qlog=qlog,
-        trace_flows=trace_flow,
-        link_trace=link_trace,
-        pcap=pcap,
+        output=output,
+        outputs=outputs,
         plot=plot,
         progress=True,
     )
-    trace_name, qlog_name, pcap_name = (None if file is None else str(file) for file in (trace, qlog, pcap))
-    resolved = json_module.dumps(result.scenario)
-    warn_about_outputs(resolved, trace=trace_name, qlog=qlog_name, trace_flows=trace_flow, pcap=pcap_name)
     if json:
-        show_json(result.summary | films_of(result))
+        show_json(result.summary | media_quality(result))
         return
     display.show_result(result)
     for note in window.window_notes(result):
         say_aside(note)
-    if out:
-        say(f"Result kept in {out / store.run_key(result.scenario, result.seed)}")
-    written = {"Trace": trace, "qlog": qlog, "Trace of the bottleneck": link_trace, "Packets": pcap, "Picture": plot}
-    for what, file in written.items():
-        if file:
-            say(f"{what} written to {file}")
+    if output:
+        say(f"Result kept in {output / store.run_key(result.scenario, result.seed)}")
+    for sentence in outputs.written():
+        say(sentence)
+    if plot:
+        say(f"Picture written to {plot}")
 
 
-def films_of(result: "Result") -> dict[str, object]:
-    """Return what viewers got of the films of a run that kept their deliveries, by flow; else nothing."""
+def media_quality(result: "Result") -> dict[str, object]:
+    """Return the quality of each video flow of a run that kept its deliveries; else an empty dictionary."""
     if "deliveries" not in result.tables:
         return {}
     return {"quality": [viewing.quality().to_dict() for viewing in quality.viewings(result)]}

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from earlybird.cli.archive import check_command, export_command
-from earlybird.cli.arguments import AtOnce, Dask, Jobs, Json, ShardOption, examples
+from earlybird.cli.arguments import Dask, Jobs, Json, Parallel, ShardOption, examples
 from earlybird.cli.plain import say, say_rest, show_json
 from earlybird.cli.rim import guarded
-from earlybird.cli.study_arguments import DEFAULT_SCALE, Names, Results, Scale, complete_name
+from earlybird.cli.study_arguments import DEFAULT_SCALE, Names, Output, Results, Scale, complete_name
 from earlybird.paths import PUBLISHED, REPORTS, RESULTS
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from earlybird.study import RunCount, StudyInfo
 
 
-Reports = Annotated[Path, typer.Option("--report", metavar="DIR", help="Where the report goes.")]
+Reports = Annotated[Path, typer.Option(metavar="DIR", help="Where the report goes.")]
 
 
 def list_command(
@@ -28,14 +28,14 @@ def list_command(
     done: Annotated[
         bool, typer.Option("--done", help="Count how many runs are done too, which takes half a minute.")
     ] = False,
-    out: Results = RESULTS,
+    results: Results = RESULTS,
     json: Json = False,
 ) -> None:
     """List the studies: the figures and tables that each is about, and its runs at each scale."""
     from earlybird.study import list_studies, progress_of
 
     studies = list_studies()
-    counts = {study.name: progress_of(study.name, out=out) for study in studies} if done else {}
+    counts = {study.name: progress_of(study.name, output=results) for study in studies} if done else {}
     if json:
         show_json([_listed(study, counts.get(study.name, {})) for study in studies])
         return
@@ -56,8 +56,8 @@ def run_command(
     *,
     scale: Scale = DEFAULT_SCALE,
     jobs: Jobs = None,
-    at_once: AtOnce = 1,
-    out: Results = RESULTS,
+    parallel: Parallel = 1,
+    output: Output = RESULTS,
     shard: ShardOption = None,
     dask: Dask = None,
     dry_run: Annotated[
@@ -68,28 +68,30 @@ def run_command(
     from earlybird.study import run_studies
 
     if dry_run:
-        _tell_cost(names, scale, jobs, out)
+        _tell_cost(names, scale, jobs, output)
         return
-    outcome = run_studies(names, scale, jobs=jobs, at_once=at_once, out=out, progress=True, shard=shard, dask=dask)
-    say(f"{outcome.runs} runs, {outcome.made} of them made now. Results kept in {out}")
+    outcome = run_studies(
+        names, scale, jobs=jobs, parallel=parallel, output=output, progress=True, shard=shard, dask=dask
+    )
+    say(f"{outcome.runs} runs, {outcome.made} of them made now. Results kept in {output}")
     if outcome.awaited:
-        say_rest(outcome.awaited, out)
+        say_rest(outcome.awaited, output)
         return
     say(f"Next: earlybird study report {' '.join(names)} --scale {scale}")
 
 
-def _tell_cost(names: list[str], scale: str, jobs: int | None, out: Path) -> None:
+def _tell_cost(names: list[str], scale: str, jobs: int | None, output: Path) -> None:
     from earlybird.cli.display import show_costs
     from earlybird.store import Store
     from earlybird.study.language.library import choose_studies
     from earlybird.study.runs.cost import estimate, together
 
-    costs = estimate(choose_studies(names, scale), scale, made=Store(out), jobs=jobs)
+    costs = estimate(choose_studies(names, scale), scale, made=Store(output), jobs=jobs)
     show_costs([cost.row() for cost in (*costs, together("together", costs))], "told roughly from their packets")
 
 
 def report_command(
-    names: Names, *, scale: Scale = DEFAULT_SCALE, out: Results = RESULTS, report: Reports = REPORTS
+    names: Names, *, scale: Scale = DEFAULT_SCALE, results: Results = RESULTS, output: Reports = REPORTS
 ) -> None:
     """
     Compare the results of studies with the papers: a table here, and a page with plots for each.
@@ -103,21 +105,21 @@ def report_command(
     from earlybird.study.language.library import ALL, choose_studies
 
     if ALL in names:
-        page, rows = report_all(scale, out=out, report=report)
+        page, rows = report_all(scale, output=results, report=output)
         show(site_summary(rows, scale))
         say(f"Report: {page}")
         return
     for study in choose_studies(names, scale):
-        evaluation = evaluate_study(study.name, scale, out=out)
+        evaluation = evaluate_study(study.name, scale, output=results)
         show(terminal_summary(evaluation))
-        say(f"Report: {write_report(evaluation, report / f'{study.name}-{scale}')}")
+        say(f"Report: {write_report(evaluation, output / f'{study.name}-{scale}')}")
 
 
 def publish_command(
     *,
     scale: Scale = "medium",
-    out: Results = RESULTS,
-    to: Annotated[
+    results: Results = RESULTS,
+    output: Annotated[
         Path, typer.Option(metavar="DIR", help="The folder to write; older results there are replaced.")
     ] = PUBLISHED,
 ) -> None:
@@ -130,7 +132,7 @@ def publish_command(
     from earlybird.report.terminal import site_summary
     from earlybird.study import publish_all
 
-    page, rows = publish_all(scale, out=out, to=to)
+    page, rows = publish_all(scale, output=results, to=output)
     show(site_summary(rows, scale))
     say(f"Published: {page}")
 
@@ -150,7 +152,7 @@ def search_command(
         int | None, typer.Option(min=1, metavar="N", help="Settings to try.", show_default="as search.toml says")
     ] = None,
     jobs: Jobs = None,
-    out: Results = RESULTS,
+    output: Output = RESULTS,
     json: Json = False,
 ) -> None:
     """
@@ -164,12 +166,12 @@ def search_command(
     from earlybird.study.search.searching import search_studies
 
     documents = []
-    for found in search_studies(name, trials, jobs=jobs, out=out, progress=True):
+    for found in search_studies(name, trials, jobs=jobs, output=output, progress=True):
         if json:
             documents.append(search_document(found))
             continue
         show(search_summary(found))
-        say(f"{found.sentence}\nTables: {out / 'searches' / found.about['study']}\n")
+        say(f"{found.sentence}\nTables: {output / 'searches' / found.about['study']}\n")
     if json:
         show_json(documents)
 
@@ -183,7 +185,7 @@ EXAMPLES = {
         "run all --scale full --shard 2/4",
     ],
     "report": ["report early-retransmission --scale medium", "report all --scale smoke"],
-    "publish": ["publish", "publish --scale smoke --to /tmp/results"],
+    "publish": ["publish", "publish --scale smoke --output /tmp/results"],
     "search": ["search burst-loss --trials 60", "search all --jobs 2"],
     "export": ["export cross-checks --scale smoke", "export burst-loss cross-checks --scale medium -o cited.zip"],
     "check": [

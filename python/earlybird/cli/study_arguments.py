@@ -34,6 +34,7 @@ Scale = Annotated[
         metavar="SCALE", help="How long and how often: smoke, medium or full.", autocompletion=_complete_scale
     ),
 ]
-Results = Annotated[Path, typer.Option("--out", metavar="DIR", help="Results folder; runs there are not repeated.")]
+Output = Annotated[Path, typer.Option(metavar="DIR", help="Results folder; runs that are there are not repeated.")]
+Results = Annotated[Path, typer.Option(metavar="DIR", help="Results folder that is read.")]
 
 DEFAULT_SCALE = "smoke"

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earlybird.cli.arguments import (
-    AtOnce,
     Dask,
     Jobs,
     Json,
+    Parallel,
     ScenarioFile,
     Settings,
     ShardOption,
@@ -30,7 +30,7 @@ else:
 NAME = "sweep"
 EXAMPLES = examples(
     'earlybird sweep scenarios/dumbbell.toml --set \'sweep.grid.transport=["sack","sack-er"]\' --set sweep.seeds=5',
-    "earlybird sweep my-scenario.toml --jobs 2 --out my-results",
+    "earlybird sweep my-scenario.toml --jobs 2 --output my-results",
     "earlybird sweep my-scenario.toml --shard 2/4",
     "earlybird sweep my-scenario.toml --dask tcp://10.0.0.1:8786",
 )
@@ -41,10 +41,10 @@ def command(
     *,
     settings: Settings = None,
     jobs: Jobs = None,
-    at_once: AtOnce = 1,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Results folder; runs that are there are not repeated.")] = (
-        RESULTS
-    ),
+    parallel: Parallel = 1,
+    output: Annotated[
+        Path, typer.Option(metavar="DIR", help="Results folder; runs that are there are not repeated.")
+    ] = (RESULTS),
     shard: ShardOption = None,
     dask: Dask = None,
     json: Json = False,
@@ -58,8 +58,8 @@ def command(
         scenario,
         overrides=overrides(settings),
         jobs=jobs,
-        at_once=at_once,
-        out=out,
+        parallel=parallel,
+        output=output,
         progress=True,
         shard=shard,
         dask=dask,
@@ -69,6 +69,6 @@ def command(
         return
     if shard is None:
         display.show_sweep(result)
-    say(f"{len(result.planned)} runs, {result.made} of them made now. Results kept in {out}")
+    say(f"{len(result.planned)} runs, {result.made} of them made now. Results kept in {output}")
     if shard is not None:
-        say_rest(result.awaited, out)
+        say_rest(result.awaited, output)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earlybird.cli.arguments import AtOnce, Json, examples
+from earlybird.cli.arguments import Json, Parallel, examples
 from earlybird.cli.plain import complain, say, say_aside, show_json
 from earlybird.cli.rim import FAILED, guarded
 from earlybird.lazy import LateModule
@@ -36,12 +36,12 @@ application = typer.Typer(
 def run(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The test bed, as TOML.", show_default=False)],
     *,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Results folder; plays that are there are not repeated.")] = (
-        RESULTS
-    ),
-    at_once: AtOnce = 1,
+    output: Annotated[
+        Path, typer.Option(metavar="DIR", help="Results folder; plays that are there are not repeated.")
+    ] = (RESULTS),
+    parallel: Parallel = 1,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help="Draw the windows and the stalls; .png, .svg or .html.")
+        Path | None, typer.Option(metavar="FILE.png|svg|html", help="Draw the windows and the stalls to this file.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -53,12 +53,12 @@ def run(
     """
     if plot:
         run_plot.check_ending(plot)
-    batch = bed.run_testbed(file, at_once=at_once, out=out, progress=True, say=say_aside)
+    batch = bed.run_testbed(file, parallel=parallel, output=output, progress=True, say=say_aside)
     if json:
         show_json({"cells": report.rows(batch.plays), "plays": batch.plays.runs.to_dicts(), "problems": batch.problems})
     else:
         display.show_testbed(report.rows(batch.plays))
-        say(f"{len(batch.plays.planned)} plays, {batch.plays.made} of them made now. Results kept in {out}")
+        say(f"{len(batch.plays.planned)} plays, {batch.plays.made} of them made now. Results kept in {output}")
     for problem in batch.problems:
         complain(f"warning: {problem}")
     if plot:
@@ -81,6 +81,6 @@ def check(*, json: Json = False) -> None:
 
 application.command(
     "run",
-    epilog=examples("earlybird testbed run studies/kernel-testbed/film.toml --out my-results"),
+    epilog=examples("earlybird testbed run studies/kernel-testbed/film.toml --output my-results"),
 )(guarded(run))
 application.command("check", epilog=examples("earlybird testbed check"))(guarded(check))

@@ -1,11 +1,8 @@
 """`earlybird validate`: whether a scenario is valid."""
 
-import json as json_module
-
-from earlybird.backends import check_backend
 from earlybird.cli.arguments import Json, ScenarioFile, Settings, examples, overrides
 from earlybird.cli.plain import say, show_json
-from earlybird.description import resolve, warn_about
+from earlybird.loading import resolve, warn_about
 
 NAME = "validate"
 EXAMPLES = examples(
@@ -16,12 +13,11 @@ EXAMPLES = examples(
 
 def command(scenario: ScenarioFile, *, settings: Settings = None, json: Json = False) -> None:
     """Check a scenario; with --json print it complete, with all parameters and defaults filled in."""
-    text = resolve(scenario, overrides(settings))
-    check_backend(text)
-    warn_about(text)
-    resolved = json_module.loads(text)
+    resolved = resolve(scenario, overrides(settings))
+    resolved.check_backend()
+    warn_about(resolved)
     if json:
-        show_json(resolved)
+        show_json(resolved.to_dict())
         return
-    groups = [f"{flow.get('count', 1)} × {flow['name']}" for flow in resolved["flows"]]
-    say(f"{scenario} is valid: {resolved['duration']} with the flows {', '.join(groups)}.")
+    groups = [f"{count} × {name}" for name, count in resolved.flow_groups]
+    say(f"{scenario} is valid: {resolved.duration} with the flows {', '.join(groups)}.")

@@ -22,6 +22,7 @@ class StreamingCase(DescribedCase):
 
     name: ClassVar[str] = "streaming-chain"
     revision: ClassVar[int] = 2
+    seconds: ClassVar[float] = 5.0
     table: ClassVar[str] = "lateness"
 
     loss: float

@@ -29,13 +29,19 @@ class DescribedCase(ABC):
     """What a study's part calls the model."""
     revision: ClassVar[int]
     """Raised when its numbers change, so that results of the old ones are not taken for those of the new ones."""
+    seconds: ClassVar[float]
+    """Expected seconds of processor time on the slow machine that `earlybird.limits.cost_of` assumes."""
     table: ClassVar[str]
     """The name of the only table."""
 
-    def document(self) -> str:
-        """Return the description as canonical JSON, which stands where a simulation has its scenario."""
+    def document(self) -> dict[str, Any]:
+        """Return the description, which is in the place of a simulation's scenario."""
         case = asdict(self)  # type: ignore[call-overload]
-        return json.dumps({"model": self.name, "revision": self.revision, "case": case}, sort_keys=True)
+        # As a file has it: a result that was read back is equal to the one that was written.
+        document: dict[str, Any] = json.loads(
+            json.dumps({"model": self.name, "revision": self.revision, "case": case}, sort_keys=True)
+        )
+        return document
 
     @abstractmethod
     def computed(self, seed: int) -> tuple[Mapping[str, float], Mapping[str, Any]]:
@@ -45,4 +51,4 @@ class DescribedCase(ABC):
         """Return what is `computed` as the result of a run."""
         numbers, columns = self.computed(seed)
         summary = {"seed": seed, **numbers, "code_version": _core.code_version()}
-        return Result(json.loads(self.document()), seed, summary, {self.table: partial(pl.DataFrame, columns)})
+        return Result(self.document(), seed, summary, {self.table: partial(pl.DataFrame, columns)})

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 SHORT_TIMER: Final = "50ms"
 """A floor of the timeout that the shortest delayed ACKs of Linux (40 ms, `TCP_DELACK_MIN`) stay below."""
 
-TODAY: Final = "cubic"
-"""What Linux sends with unless told otherwise."""
+BASELINE: Final = "cubic"
+"""Linux's default."""
 
 DATAGRAMS: Final = ("udp", "tfrc", "srt", "quic-datagrams")
 """Transports of which what is late is lost."""
@@ -87,10 +87,12 @@ def candidate(name: str) -> Candidate:
     return Candidate(name, name)
 
 
-def candidates(names: Sequence[str] | None, today: str, goal: Goal) -> tuple[Candidate, ...]:
+def candidates(names: Sequence[str] | None, baseline: str, goal: Goal) -> tuple[Candidate, ...]:
     """Return today's sender and those to compare with it, each once, in the order in which they are preferred."""
-    wanted = [today, *(DEFAULTS[goal] if names is None else names)]
+    wanted = [baseline, *(DEFAULTS[goal] if names is None else names)]
     found = tuple(candidate(name) for name in dict.fromkeys(wanted))
     if found[0].has_deadline and goal == "vod":
-        raise InputError(f"today = {today}: it gives up what is late, and a stored film is sent whole. Take cubic.")
+        raise InputError(
+            f"baseline = {baseline}: it gives up what is late, and a stored film is sent whole. Take cubic."
+        )
     return tuple(one for one in found if goal != "vod" or not one.has_deadline)

@@ -12,7 +12,8 @@ from earlybird.planning.film import HEADERS, KEY_FRAME_SIZE, SEGMENT, Broadcast,
 from earlybird.planning.line import Findings, Line, line_of
 from earlybird.planning.session import Theatre, scenario
 from earlybird.player import LATE_SHARE_ALLOWED
-from earlybird.quantities import bits_per_second, seconds
+from earlybird.quantities import bits_per_second
+from earlybird.quantities import seconds as parse_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +26,7 @@ class SessionCase(DescribedCase):
 
     name: ClassVar[str] = "session"
     revision: ClassVar[int] = 1
+    seconds: ClassVar[float] = 0.3
     table: ClassVar[str] = "session"
 
     sender: str
@@ -53,7 +55,7 @@ class SessionCase(DescribedCase):
     @property
     def round_trip(self) -> float:
         """Seconds of the empty line's round trip; raise InputError if that is no time."""
-        value = seconds(self.rtt)
+        value = parse_seconds(self.rtt)
         if not value:
             raise InputError(f"rtt = {self.rtt}: a time above zero with its unit, such as 60ms.")
         return value

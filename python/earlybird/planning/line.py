@@ -130,7 +130,7 @@ def line_of(findings: Findings) -> Line:
     """
     if findings.rate is None:
         raise InputError(
-            f"how fast is the line? Give --rate, such as --rate 20Mb/s, or --network dsl.{_told(findings)}"
+            f"how fast is the line? Give --rate, such as --rate 20Mb/s, or --profile dsl.{_told(findings)}"
         )
     if findings.round_trip is None:
         raise InputError(

@@ -12,12 +12,12 @@ from earlybird.errors import InputError
 from earlybird.media import film_of
 from earlybird.planning.advice import advice
 from earlybird.planning.answer import answer, document
-from earlybird.planning.candidates import TODAY, Candidate, candidates
+from earlybird.planning.candidates import BASELINE, Candidate, candidates
 from earlybird.planning.choice import LOOKS
 from earlybird.planning.estimates import FirstGuess, first_guess
 from earlybird.planning.film import Broadcast, made_up
 from earlybird.planning.line import Findings, Line, line_of, together
-from earlybird.planning.profiles import profile
+from earlybird.planning.profiles import profile_named
 from earlybird.planning.race import BUDGET, Race, crew
 from earlybird.planning.session import Session, Theatre
 from earlybird.player import LATE_SHARE_ALLOWED
@@ -149,11 +149,11 @@ def plan(
     loss: str | float | None = None,
     burst: float | None = None,
     queue: str | None = None,
-    network: str | None = None,
+    profile: str | None = None,
     measured: Sequence[Findings] = (),
     goal: Goal = "live",
-    late: str | float | None = None,
-    today: str = TODAY,
+    max_late: str | float | None = None,
+    baseline: str = BASELINE,
     transports: Sequence[str] | None = None,
     duration: str | None = None,
     seeds: Sequence[int] | None = None,
@@ -170,21 +170,21 @@ def plan(
     bitrate
         In its place, the rate of a made-up film, such as ``"4Mb/s"``.
     rate, rtt, loss
-        Of the line: ``"20Mb/s"``, ``"60ms"``, ``"1%"``. They count more than what `network` and `measured` say.
+        Of the line: ``"20Mb/s"``, ``"60ms"``, ``"1%"``. They count more than what `profile` and `measured` say.
     burst
         Packets that are lost one behind the other, on average (default 1: independently).
     queue
         What waits in front of the line at most: ``"64kB"``, ``"100"`` packets, ``"codel"`` (default: what the line
         carries in a round trip).
-    network
+    profile
         A profile from `earlybird.planning.profiles`: ``"dsl"``, ``"lte"``, …
     measured
         What `earlybird.planning.measured` reads from files; the later ones count.
     goal
         ``"live"``: viewers follow a broadcast; ``"call"``: a conversation; ``"vod"``: a stored film.
-    late
-        Share of the frames below which those that are late have to stay (default 0.01 %, of calls 1 %).
-    today
+    max_late
+        Share of the frames that may be late (default 0.01 %, of calls 1 %).
+    baseline
         The sender in use.
     transports
         Senders to compare with it, preferred in this order (default: by the goal).
@@ -223,11 +223,11 @@ def plan(
         mean_burst=burst,
         queue=queue,
     )
-    line = line_of(together([*([profile(network)] if network else []), *measured, given]))
-    senders = candidates(transports, today, goal)
+    line = line_of(together([*([profile_named(profile)] if profile else []), *measured, given]))
+    senders = candidates(transports, baseline, goal)
     film = _broadcast(_film(clip, bitrate, goal), line, senders, goal, duration)
     check_it_fits(film, line)
-    allowed = LATE[goal] if late is None else share(late, "late")
+    allowed = LATE[goal] if max_late is None else share(max_late, "max-late")
     return _decide(film, line, senders, allowed, seeds, jobs, progress=progress)
 
 

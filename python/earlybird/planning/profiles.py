@@ -75,7 +75,7 @@ PROFILES: Final = {
 """By name."""
 
 
-def profile(name: str) -> Findings:
+def profile_named(name: str) -> Findings:
     """
     Look up a line.
 
@@ -85,5 +85,5 @@ def profile(name: str) -> Findings:
         If there is none of that name.
     """
     if name not in PROFILES:
-        raise InputError(f"network = {name}: there is no such profile; there are {', '.join(PROFILES)}.")
+        raise InputError(f"profile = {name}: there is no such profile; there are {', '.join(PROFILES)}.")
     return PROFILES[name]

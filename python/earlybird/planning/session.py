@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from earlybird import _core
+from earlybird.loading import resolve
 from earlybird.player import LATE_SHARE_ALLOWED, Timeliness, play
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from earlybird._core import ResolvedScenario
     from earlybird.planning.candidates import Candidate
     from earlybird.planning.film import Broadcast
     from earlybird.planning.line import Line
@@ -161,14 +161,14 @@ class Theatre:
     ) -> None:
         self._line, self._film, self._candidate = line, film, candidate
         self._late, self._watch = late, watch
-        self._resolved: dict[float | None, str] = {}
+        self._resolved: dict[float | None, ResolvedScenario] = {}
 
     @property
     def cost(self) -> float:
         """What a session takes, in packets that are simulated in the same time."""
         delay = DELAYS[-1] if self._candidate.has_deadline else None
         tries = 1 + math.log2(len(DELAYS)) if self._candidate.has_deadline else 1
-        return float(tries * (PER_RUN + _core.estimate(self._scenario(delay), math.inf)[0]))
+        return float(tries * (PER_RUN + self._scenario(delay).estimate(math.inf)[0]))
 
     def play(self, seed: int) -> Session:
         """Play a session; of a sender that gives up what is late, with the shortest delay that does."""
@@ -187,14 +187,13 @@ class Theatre:
                 low = middle + 1
         return best
 
-    def _scenario(self, delay: float | None) -> str:
+    def _scenario(self, delay: float | None) -> ResolvedScenario:
         if delay not in self._resolved:
-            document = json.dumps(scenario(self._line, self._film, self._candidate, delay))
-            self._resolved[delay] = _core.resolve(document, [])
+            self._resolved[delay] = resolve(scenario(self._line, self._film, self._candidate, delay))
         return self._resolved[delay]
 
     def _session(self, seed: int, delay: float | None) -> Session:
-        outcome = _core.run(self._scenario(delay), seed, watch=self._watch)
+        outcome = self._scenario(delay).run(seed, watch=self._watch)
         frames, flows, end = outcome["tables"]["deliveries"], outcome["tables"]["flows"], self._film.run_length
         written, delivered = self._on_time(frames["written_s"], frames["delivered_s"])
         held_back = float(sum(np.nan_to_num(flows[key]).item() for key in WINDOW_KEYS))

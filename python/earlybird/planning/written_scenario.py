@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from earlybird.description import toml_value
+from earlybird.loading import toml_value
 from earlybird.outputs import SCENARIO
 from earlybird.planning.session import scenario
 

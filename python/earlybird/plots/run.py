@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -21,6 +20,7 @@ from earlybird.quantities import seconds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from earlybird._core import ResolvedScenario
     from earlybird.plots.chart import Better, Mark, Values
     from earlybird.result import Result
 
@@ -48,13 +48,9 @@ def check_ending(path: str | Path, endings: Sequence[str] = ENDINGS) -> None:
         raise InputError(f"plot = {path}: a picture's name ends in {', '.join(endings[:-1])} or {endings[-1]}.")
 
 
-def measured(resolved: str) -> str:
-    """Have a scenario measure what is drawn, as often as it says or as lines need it; measuring changes no packet."""
-    document = json.loads(resolved)
-    period = (seconds(document["duration"]) or 0.0) / SAMPLES
-    series = {"series": f"{max(round(period * 1e9), 1)}ns"}
-    document["measure"] = {**series, **document.get("measure", {}), "deliveries": True}
-    return json.dumps(document)
+def measured(scenario: ResolvedScenario) -> ResolvedScenario:
+    """Return the scenario with the measurements that are drawn, as often as it says or as lines need it."""
+    return scenario.measuring(max(round(scenario.duration_s / SAMPLES * 1e9), 1))
 
 
 def picture(result: Result, path: str | Path | None) -> Picture:

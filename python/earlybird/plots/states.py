@@ -27,7 +27,7 @@ LEAST = 2
 """States between which something changed."""
 
 
-def save(path: Path, out: Path) -> None:
+def save(path: Path, output: Path) -> None:
     """
     Draw a file of states; one that is still written as far as it is.
 
@@ -41,7 +41,7 @@ def save(path: Path, out: Path) -> None:
     states = written(path)
     if len(states) < LEAST:
         raise InputError(f"{path}: there is nothing to draw yet: it has {len(states)} of at least {LEAST} states.")
-    write(out, stack(links(states) if "links" in states[0] else relay(states), path.name, "time (s)"))
+    write(output, stack(links(states) if "links" in states[0] else relay(states), path.name, "time (s)"))
 
 
 def relay(states: States) -> list[Panel]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
 from earlybird.columns import sweep_columns
@@ -40,7 +39,7 @@ def chart(sweep: SweepResult, measure: str | None = None) -> Chart:
     x = Axis(words(along), ticks=ticks, is_whole=runs[along].dtype.is_integer())
     low = min(0.0, float(runs[shown].min() or 0.0))  # type: ignore[arg-type]
     y = Axis(with_unit(shown), low=low, better=direction(shown))
-    title = json.loads(sweep.planned[0].scenario).get("title", "")
+    title = sweep.planned[0].spec.title or ""
     return Chart((Panel("", tuple(curves)),), x, y, title=title, height=3.2)
 
 

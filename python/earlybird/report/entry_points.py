@@ -14,7 +14,7 @@ from earlybird.study.language.register import register
 
 
 def report_all(
-    scale: str = "smoke", *, out: str | Path = RESULTS, report: str | Path = REPORTS
+    scale: str = "smoke", *, output: str | Path = RESULTS, report: str | Path = REPORTS
 ) -> tuple[Path, list[Row]]:
     """
     Compare the results of all studies with the papers, in one site.
@@ -23,7 +23,7 @@ def report_all(
     ----------
     scale
         ``smoke``, ``medium`` or ``full``; of a study without results of it those of another scale are shown.
-    out
+    output
         Results folder; studies without results in it count as not run.
     report
         Folder of reports; the site goes into ``all-SCALE`` below it.
@@ -40,11 +40,11 @@ def report_all(
     StoreError
         If a result is damaged or the report cannot be written.
     """
-    return write_site(register(), *evaluate_all(scale, out), scale, Path(report) / f"{ALL}-{scale}")
+    return write_site(register(), *evaluate_all(scale, output), scale, Path(report) / f"{ALL}-{scale}")
 
 
 def publish_all(
-    scale: str = "medium", *, out: str | Path = RESULTS, to: str | Path = PUBLISHED
+    scale: str = "medium", *, output: str | Path = RESULTS, to: str | Path = PUBLISHED
 ) -> tuple[Path, list[Row]]:
     """
     Compare the results of all studies with the papers, in Markdown to be kept beside the code.
@@ -54,7 +54,7 @@ def publish_all(
     scale
         ``smoke``, ``medium`` or ``full``; of a study with all runs of a fuller scale that one is published, of one
         without results of it another.
-    out
+    output
         Results folder; one study at least must have results in it. Of studies that have none, or not all runs of a
         scale, the older pages are kept where there are such.
     to
@@ -72,15 +72,17 @@ def publish_all(
     StoreError
         If a result is damaged or the folder cannot be written.
     """
-    evaluations = evaluate_all(scale, out, or_fuller=True)[1]
+    evaluations = evaluate_all(scale, output, or_fuller=True)[1]
     if not evaluations:
         command = f"earlybird study run {ALL} --scale {scale}"
-        raise InputError(f"{out} has no results of any study at scale {scale!r}; `{command}` makes them.")
+        raise InputError(f"{output} has no results of any study at scale {scale!r}; `{command}` makes them.")
     every = list(map(find_study, study_names()))
     return write_publication(register(), every, evaluations, scale, Path(to))
 
 
-def report_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS, report: str | Path = REPORTS) -> Path:
+def report_study(
+    name: str, scale: str = "smoke", *, output: str | Path = RESULTS, report: str | Path = REPORTS
+) -> Path:
     """
     Compare a study's results with the papers.
 
@@ -90,7 +92,7 @@ def report_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS, 
         The study.
     scale
         ``smoke``, ``medium`` or ``full``.
-    out
+    output
         Results folder.
     report
         Folder of reports; this one goes into ``NAME-SCALE`` below it.
@@ -107,4 +109,4 @@ def report_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS, 
     StoreError
         If a result is damaged or the report cannot be written.
     """
-    return write_report(evaluate_study(name, scale, out=out), Path(report) / f"{name}-{scale}")
+    return write_report(evaluate_study(name, scale, output=output), Path(report) / f"{name}-{scale}")

@@ -117,7 +117,7 @@ def _check_is_ours(folder: Path) -> None:
     start = folder / START
     is_ours = start.is_file() and start.read_text(encoding="utf-8").startswith(MARK)
     if folder.exists() and not is_ours and any(folder.iterdir()):
-        raise InputError(f"{folder} holds something else than published results; choose another folder with --to.")
+        raise InputError(f"{folder} holds something else than published results; choose another folder with --output.")
 
 
 def _replace(folder: Path, draft: Path) -> None:

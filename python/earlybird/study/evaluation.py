@@ -50,7 +50,7 @@ class Evaluation:
         return self.reasons.get(verdict.id) if outcomes & {"no", "undecided", "not testable"} else None
 
 
-def evaluate_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS) -> Evaluation:
+def evaluate_study(name: str, scale: str = "smoke", *, output: str | Path = RESULTS) -> Evaluation:
     """
     Test everything that is stated about a study's results.
 
@@ -60,7 +60,7 @@ def evaluate_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS
         The study.
     scale
         ``smoke``, ``medium`` or ``full``.
-    out
+    output
         Results folder.
 
     Returns
@@ -77,7 +77,7 @@ def evaluate_study(name: str, scale: str = "smoke", *, out: str | Path = RESULTS
     """
     study = find_study(name)
     check_scale(study, scale)
-    return evaluate(study, scale, Store(Path(out)))
+    return evaluate(study, scale, Store(Path(output)))
 
 
 def evaluate(study: Study, scale: str, store: Store) -> Evaluation:
@@ -90,14 +90,16 @@ def evaluate(study: Study, scale: str, store: Store) -> Evaluation:
     return Evaluation(study, scale, store, measured, missing, found, panels, why, found_before(study, store))
 
 
-def evaluate_all(scale: str, out: str | Path, *, or_fuller: bool = False) -> tuple[list[Study], dict[str, Evaluation]]:
+def evaluate_all(
+    scale: str, output: str | Path, *, or_fuller: bool = False
+) -> tuple[list[Study], dict[str, Evaluation]]:
     """
     Return all studies that have a scale or results of another, and by name what those say that have results.
 
     Where a study has hardly any results of the scale, those of another scale speak, and the evaluation says of which;
     with `or_fuller` also those of the fullest scale, from that one on, of which all runs have been made.
     """
-    wanted, store = choose_studies([ALL], scale), Store(Path(out))
+    wanted, store = choose_studies([ALL], scale), Store(Path(output))
     every = list(map(find_study, study_names()))
     scales = {study.name: scale_with_results(study, scale, store, or_fuller=or_fuller) for study in every}
     found = {study.name: evaluate(study, chosen, store) for study in every if (chosen := scales[study.name])}

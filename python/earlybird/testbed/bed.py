@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.paths import RESULTS
+from earlybird.run_specs import PlayRun
 from earlybird.store import Store
 from earlybird.sweeps import complete
 from earlybird.testbed.definition import controls_of, load
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from earlybird.sweeps import PlannedRun, SweepResult
-
 
 FROZEN_AT_MOST: Final = 1.0
 """Seconds that pictures may stand over a link without limits: players need a moment to get going."""
@@ -58,8 +58,8 @@ class Batch:
 def run_testbed(
     path: str | Path,
     *,
-    at_once: int = 1,
-    out: str | Path = RESULTS,
+    parallel: int = 1,
+    output: str | Path = RESULTS,
     progress: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> Batch:
@@ -70,9 +70,9 @@ def run_testbed(
     ----------
     path
         The file.
-    at_once
+    parallel
         Plays side by side, each over a link of its own; as many control runs are made side by side before them.
-    out
+    output
         Results folder.
     progress
         Show a progress bar.
@@ -93,39 +93,39 @@ def run_testbed(
     StoreError, WorkerError, Interrupted
         As `earlybird.sweep`.
     """
-    return play_all(load(Path(path)), at_once=at_once, out=out, progress=progress, say=say)
+    return play_all(load(Path(path)), parallel=parallel, output=output, progress=progress, say=say)
 
 
 def play_all(
     planned: Sequence[PlannedRun],
     *,
-    at_once: int = 1,
-    out: str | Path = RESULTS,
+    parallel: int = 1,
+    output: str | Path = RESULTS,
     progress: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> Batch:
     """Make those of the planned plays that have no result yet; as `run_testbed`."""
-    store, first = Store(Path(out)).open(), controls(planned, at_once)
+    store, first = Store(Path(output)).open(), controls(planned, parallel)
     if not all(store.has(run.key) for run in planned):
         _prepare(planned, say)
         _forget(first, store)
-    before = complete(first, at_once=at_once, out=out, progress=progress, what="playing without limits")
-    return Batch(complete(planned, at_once=at_once, out=out, progress=progress, what="playing"), before)
+    before = complete(first, parallel=parallel, output=output, progress=progress, what="playing without limits")
+    return Batch(complete(planned, parallel=parallel, output=output, progress=progress, what="playing"), before)
 
 
 def is_play(run: PlannedRun) -> bool:
     """Return whether a planned run is a play."""
-    return "testbed" in json.loads(run.scenario)
+    return isinstance(run.spec, PlayRun)
 
 
-def controls(planned: Sequence[PlannedRun], at_once: int) -> list[PlannedRun]:
+def controls(planned: Sequence[PlannedRun], parallel: int) -> list[PlannedRun]:
     """List the control runs of a batch: for each client and film as many as are played side by side."""
-    return list({run.key: run for play in planned for run in controls_of(play, at_once)}.values())
+    return list({run.key: run for play in planned for run in controls_of(play, parallel)}.values())
 
 
 def _prepare(planned: Sequence[PlannedRun], say: Callable[[str], None]) -> None:
     """Make sure that all can be played, and that the films are there."""
-    beds = [json.loads(run.scenario)["testbed"] for run in planned]
+    beds = [run.spec.bed for run in planned if isinstance(run.spec, PlayRun)]
     rivals = [bed["competing"]["sender"] for bed in beds if bed["competing"]]
     for sender in dict.fromkeys([*(bed["sender"] for bed in beds), *rivals]):
         check_sender(sender)

@@ -3,17 +3,17 @@
 import copy
 import difflib
 import itertools
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from earlybird.backends import KERNEL
-from earlybird.description import resolve
+from earlybird.backends import BACKEND_KEY, KERNEL
 from earlybird.emulation import network
 from earlybird.errors import InputError, ScenarioError
+from earlybird.loading import resolve
+from earlybird.run_specs import PlayRun
 from earlybird.sweeps import PlannedRun
 from earlybird.tables import build, read_toml
 from earlybird.testbed.film import MAKERS, identity
@@ -114,13 +114,13 @@ def load(path: Path, overrides: Mapping[str, object] | None = None) -> list[Plan
     ]
 
 
-def controls_of(run: PlannedRun, at_once: int = 1) -> list[PlannedRun]:
+def controls_of(run: PlannedRun, parallel: int = 1) -> list[PlannedRun]:
     """Make of a play so many of the same without limits, which have to be perfect."""
-    document = json.loads(run.scenario)
+    document = run.spec.document()
     free = {"rate": UNLIMITED, "delay": "0s", "queue": "unlimited"}
     document["testbed"] |= {"sender": ANY_SENDER, "link": {**free, "reverse": free}, "competing": None}
-    scenario, labels = json.dumps(document, sort_keys=True), {"client": run.parameters["client"]}
-    return [PlannedRun(scenario, seed, labels) for seed in range(at_once)]
+    spec, labels = PlayRun.of(document), {"client": run.parameters["client"]}
+    return [PlannedRun(spec, seed, labels) for seed in range(parallel)]
 
 
 def scenario_of(link: Mapping[str, Any]) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def _of_link(error: ScenarioError, link: Mapping[str, Any]) -> str:
     return str(error).replace(error.path, f"link{'.reverse' if is_own else ''}{key}")
 
 
-def _play(bed: Testbed, client: str, sender: str, folder: Path) -> str:
+def _play(bed: Testbed, client: str, sender: str, folder: Path) -> PlayRun:
     """Write down all that decides a play."""
     rival = bed.competing
     competing = {"sender": rival.sender, "flows": rival.flows} if rival and rival.flows else None
@@ -197,7 +197,7 @@ def _play(bed: Testbed, client: str, sender: str, folder: Path) -> str:
         "sender": sender,
         "caching_ms": bed.vlc.caching_ms if client == "vlc" else None,
     }
-    return json.dumps({"title": bed.title, "backend": KERNEL, "testbed": testbed}, sort_keys=True)
+    return PlayRun.of({"title": bed.title, BACKEND_KEY: KERNEL, "testbed": testbed})
 
 
 def _thawed(value: Any) -> Any:  # noqa: ANN401, as in files

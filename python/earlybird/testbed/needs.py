@@ -55,7 +55,7 @@ def rights() -> Need:
     hint = ""
     try:
         shape = link(rate="1Gb/s")
-        code = emulate(network(shape, shape), wrapped(["true"]), peers=[["true"]]).exit_code
+        code = emulate(network(shape, shape), wrapped(["true"]), servers=[["true"]]).exit_code
         hint = "" if code == 0 else "`unshare --pid --mount` is not allowed: run as root."
     except EarlybirdError as error:
         hint = str(error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +58,7 @@ def _first_point(planned: Sequence[PlannedRun]) -> list[PlannedRun]:
 
 def _title(run: PlannedRun) -> str:
     point = [f"{key} {label(value)}" for key, value in run.parameters.items() if key not in ("client", "sender")]
-    return ", ".join([json.loads(run.scenario)["title"], *point])
+    return ", ".join([run.spec.title or "", *point])
 
 
 def _panels(plays: SweepResult, runs: list[PlannedRun], client: str) -> list[Panel]:

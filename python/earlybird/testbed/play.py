@@ -94,7 +94,7 @@ def _watched_once(bed: Mapping[str, Any], film: Path, seed: int) -> tuple[dict[s
     with _Memory("samples") as samples, _Memory("report") as told:
         viewer = [sys.executable, "-m", "earlybird.testbed.viewer", told.number, _description(bed, film)]
         server = [sys.executable, "-m", "earlybird.testbed.server", str(film), bed["sender"], samples.number]
-        outcome = emulate(scenario_of(bed["link"]), wrapped(viewer), peers=[[*server, *_rival(bed)]], seed=seed)
+        outcome = emulate(scenario_of(bed["link"]), wrapped(viewer), servers=[[*server, *_rival(bed)]], seed=seed)
         report, lines = told.text(), samples.text()
     if not report:
         raise EarlybirdError(f"the client {bed['client']} could not be started (code {outcome.exit_code}).")

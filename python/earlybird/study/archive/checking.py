@@ -69,7 +69,7 @@ def check_archive(
     share: float | str | None = None,
     seed: int = 1,
     jobs: int | None = None,
-    out: str | Path = CHECKS,
+    output: str | Path = CHECKS,
     progress: bool = False,
 ) -> Check:
     """
@@ -87,7 +87,7 @@ def check_archive(
         Which runs are drawn where not all are repeated.
     jobs
         Number of worker processes (default: one per processor).
-    out
+    output
         Folder for the runs that are made again; those in it are not made once more, so that an interrupted check goes
         on. It must not be the results folder that the archive was packed from.
     progress
@@ -114,7 +114,7 @@ def check_archive(
     archive.container.verify()
     judgement, keys = judge(archive), repeatable(archive)
     chosen = drawn(keys, sample, None if share is None else share_of(share), seed)
-    repetitions = repeat(archive, chosen, jobs=jobs, out=Path(out), progress=progress)
+    repetitions = repeat(archive, chosen, jobs=jobs, output=Path(output), progress=progress)
     in_real_time = len(archive.by_key) - len(keys)
     return Check(archive, judgement, Sample(len(chosen), len(keys), seed), repetitions, in_real_time)
 

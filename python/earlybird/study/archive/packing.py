@@ -52,7 +52,7 @@ class Exported:
 
 
 def export_studies(
-    names: Sequence[str], scale: str = "smoke", *, out: str | Path = RESULTS_FOLDER, to: str | Path | None = None
+    names: Sequence[str], scale: str = "smoke", *, output: str | Path = RESULTS_FOLDER, to: str | Path | None = None
 ) -> Exported:
     """
     Pack studies into one archive: definition, runs, results, verdicts, tables and pictures.
@@ -65,7 +65,7 @@ def export_studies(
         The studies; ``all`` for every one that has the scale.
     scale
         ``smoke``, ``medium`` or ``full``.
-    out
+    output
         Results folder, which has to have every run of the studies.
     to
         The file (default: the study's name and the scale, such as ``burst-loss-smoke.zip``, in the working folder).
@@ -83,7 +83,7 @@ def export_studies(
         If a result is damaged, or the archive cannot be written.
     """
     studies = choose_studies(names, scale)
-    return pack(studies, scale, Store(Path(out)), Path(to or default_name([study.name for study in studies], scale)))
+    return pack(studies, scale, Store(Path(output)), Path(to or default_name([study.name for study in studies], scale)))
 
 
 def default_name(studies: Sequence[str], scale: str) -> str:

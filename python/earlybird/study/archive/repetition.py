@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from earlybird import _core
-from earlybird.backends import SIMULATOR, is_simulated
-from earlybird.description import resolve
+from earlybird.backends import BACKEND_KEY, SIMULATOR
 from earlybird.errors import InputError, ScenarioError
 from earlybird.files import CHECKSUMS
+from earlybird.run_specs import from_document
 from earlybird.store import Store
 from earlybird.study.archive.comparison import Difference, differences
 from earlybird.sweeps import PlannedRun, complete
@@ -58,7 +57,7 @@ class Repetition:
 
 def repeatable(archive: Archive) -> list[str]:
     """List the keys of the runs that give the same whenever they are made, sorted: all but those in real time."""
-    return sorted(key for key in archive.by_key if is_simulated(_scenario(archive, key)))
+    return sorted(key for key in archive.by_key if _backend(archive, key) == SIMULATOR)
 
 
 def drawn(keys: Sequence[str], count: int | None, share: float | None, seed: int) -> list[str]:
@@ -87,15 +86,17 @@ def drawn(keys: Sequence[str], count: int | None, share: float | None, seed: int
     return sorted(shuffled[:count])
 
 
-def repeat(archive: Archive, keys: Sequence[str], *, jobs: int | None, out: Path, progress: bool) -> list[Repetition]:
+def repeat(
+    archive: Archive, keys: Sequence[str], *, jobs: int | None, output: Path, progress: bool
+) -> list[Repetition]:
     """
     Make runs again, those that have not been yet, and compare them with the archive.
 
     Errors are those of `earlybird.sweep`.
     """
     planned = [planned_again(archive, key) for key in keys]
-    complete(planned, jobs=jobs, out=out, progress=progress, what="repeating")
-    return [_compared(archive, key, run, Store(out)) for key, run in zip(keys, planned, strict=True)]
+    complete(planned, jobs=jobs, output=output, progress=progress, what="repeating")
+    return [_compared(archive, key, run, Store(output)) for key, run in zip(keys, planned, strict=True)]
 
 
 def planned_again(archive: Archive, key: str) -> PlannedRun:
@@ -107,24 +108,23 @@ def planned_again(archive: Archive, key: str) -> PlannedRun:
     InputError
         If it cannot: another version made the archive, and scenarios have changed since.
     """
-    scenario, seed = _scenario(archive, key), archive.result(key).seed
-    if {"model", "testbed"} & json.loads(scenario).keys():  # in a scenario's place, and complete as they are
-        return PlannedRun(scenario, seed)
+    result = archive.result(key)
     try:
-        return PlannedRun(resolve(scenario), seed)
+        return PlannedRun(from_document(result.scenario), result.seed)
     except ScenarioError as error:
         made_by = archive.about["earlybird"]
         raise InputError(f"this earlybird cannot make the run {key} of earlybird {made_by} again: {error}") from error
 
 
-def _scenario(archive: Archive, key: str) -> str:
-    return json.dumps(archive.result(key).scenario, sort_keys=True)
+def _backend(archive: Archive, key: str) -> str:
+    return str(archive.result(key).scenario.get(BACKEND_KEY, SIMULATOR))
 
 
 def _compared(archive: Archive, key: str, run: PlannedRun, store: Store) -> Repetition:
     runs, same_code = archive.by_key[key], _is_same_code(archive, key)
-    if not store.has(run.key):
-        found = [Difference("revision of the model", json.loads(run.scenario).get("revision"), "another one")]
+    archived_revision, revision = archive.result(key).scenario.get("revision"), run.spec.document().get("revision")
+    if archived_revision != revision:
+        found = [Difference("revision of the model", archived_revision, revision)]
         return Repetition(key, runs, same_code, same_bytes=False, differences=found)
     archived, files = archive.files(key), store.folder(run.key)
     same_bytes = archived == {path.name: path.read_bytes() for path in files.iterdir()}
@@ -136,5 +136,5 @@ def _compared(archive: Archive, key: str, run: PlannedRun, store: Store) -> Repe
 
 def _is_same_code(archive: Archive, key: str) -> bool:
     result = archive.result(key)
-    now = _core.code_version(result.scenario.get("backend", SIMULATOR))
+    now = _core.code_version(_backend(archive, key))
     return bool(result.summary.get("code_version") == now and archive.about["polars"] == pl.__version__)

@@ -9,9 +9,11 @@ from pathlib import Path
 import polars as pl
 
 from earlybird.errors import InputError
+from earlybird.outputs import Outputs
 from earlybird.pool import spread
 from earlybird.result import Result
-from earlybird.runs import simulate
+from earlybird.run_specs import ScenarioRun
+from earlybird.runs import execute
 from earlybird.store import Store
 from earlybird.study.language.definition import Group, Study
 from earlybird.study.reductions.modelled import observe_model
@@ -74,8 +76,9 @@ def packets(run: StudyRun) -> pl.DataFrame:
         One row per event.
     """
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "trace.csv")
-        simulate(resolved(run).scenario, run.seed, trace=path, trace_flows=[f"{run.part.flows}0"])
+        path, spec = Path(folder, "trace.csv"), resolved(run).spec
+        assert isinstance(spec, ScenarioRun), "only scenarios have packets"
+        execute(spec.scenario, run.seed, Outputs(trace=path, trace_flows=[f"{run.part.flows}0"]))
         return pl.read_csv(path, infer_schema_length=None)
 
 

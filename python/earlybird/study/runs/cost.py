@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from earlybird.description import DEFAULT_SEED, resolve
-from earlybird.limits import cost_of, seconds_of
+from earlybird.limits import cost_of
+from earlybird.loading import DEFAULT_SEED, resolve
 from earlybird.paths import shipped_file
-from earlybird.quantities import seconds
-from earlybird.runs import simulate
+from earlybird.runs import execute
 from earlybird.study.runs.execution import resolved
 from earlybird.study.runs.plan import StudyRun, distinct
 
@@ -127,21 +125,14 @@ def _kind(run: StudyRun) -> Hashable:
 
 def _one(run: StudyRun, pace: float) -> tuple[float, float]:
     """Return the seconds that a run simulates and those that it takes."""
-    scenario = resolved(run).scenario
-    return _length(scenario), seconds_of(scenario, pace)
-
-
-def _length(scenario: str) -> float:
-    """Return the seconds that are simulated: none of a model."""
-    return seconds(json.loads(scenario).get("duration", "0s")) or 0.0
+    spec = resolved(run).spec
+    return spec.length_s, spec.expected_seconds(pace)
 
 
 def _pace() -> float:
     """Return what a run takes on this machine ÷ what is expected of a slow one."""
     scenario = resolve(shipped_file("scenarios", "dumbbell.toml"), YARDSTICK)
-    simulate(
-        resolve(scenario, {"duration": "2s"}), DEFAULT_SEED
-    )  # the first run in a process pays for more than itself
+    execute(resolve(scenario, {"duration": "2s"}), DEFAULT_SEED)  # the first run in a process pays for more than itself
     started = time.process_time()
-    simulate(scenario, DEFAULT_SEED)
+    execute(scenario, DEFAULT_SEED)
     return (time.process_time() - started) / cost_of(scenario).seconds

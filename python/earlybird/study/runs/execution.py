@@ -8,12 +8,13 @@ from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from earlybird.backends import check_backend, is_simulated
-from earlybird.description import override_texts, resolve
+from earlybird.backends import SIMULATOR
 from earlybird.errors import ScenarioWarning
 from earlybird.lazy import LateModule
+from earlybird.loading import override_texts, resolve
 from earlybird.paths import RESULTS
 from earlybird.result import Result
+from earlybird.run_specs import ModelRun, ScenarioRun
 from earlybird.shards import Shard
 from earlybird.store import Store
 from earlybird.study.language.definition import Study
@@ -25,9 +26,9 @@ from earlybird.testbed.bed import is_play, play_all
 from earlybird.testbed.definition import load
 
 if TYPE_CHECKING:
-    from earlybird import cases
+    from earlybird import models_by_name
 else:
-    cases = LateModule("earlybird.cases")  # with it a plan's sessions are loaded
+    models_by_name = LateModule("earlybird.models_by_name")  # with it a plan's sessions are loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +59,16 @@ def run_study(
     scale: str = "smoke",
     *,
     jobs: int | None = None,
-    at_once: int = 1,
-    out: str | Path = RESULTS,
+    parallel: int = 1,
+    output: str | Path = RESULTS,
     progress: bool = True,
     shard: Shard | str | None = None,
     dask: str | None = None,
 ) -> StudyOutcome:
     """Make those runs of one study that have no result yet; parameters and errors are those of `run_studies`."""
-    return run_studies([name], scale, jobs=jobs, at_once=at_once, out=out, progress=progress, shard=shard, dask=dask)
+    return run_studies(
+        [name], scale, jobs=jobs, parallel=parallel, output=output, progress=progress, shard=shard, dask=dask
+    )
 
 
 def run_studies(
@@ -73,8 +76,8 @@ def run_studies(
     scale: str = "smoke",
     *,
     jobs: int | None = None,
-    at_once: int = 1,
-    out: str | Path = RESULTS,
+    parallel: int = 1,
+    output: str | Path = RESULTS,
     progress: bool = True,
     shard: Shard | str | None = None,
     dask: str | None = None,
@@ -90,9 +93,9 @@ def run_studies(
         ``smoke``, ``medium`` or ``full``.
     jobs
         Number of worker processes that simulate (default: one per processor).
-    at_once
+    parallel
         Number of runs in real time, plays among them, that are made side by side.
-    out
+    output
         Results folder.
     progress
         Show a progress bar on the terminal.
@@ -114,7 +117,9 @@ def run_studies(
         As `earlybird.sweep`.
     """
     studies = choose_studies(names, scale)
-    return make_runs(studies, scale, jobs=jobs, at_once=at_once, out=out, progress=progress, shard=shard, dask=dask)
+    return make_runs(
+        studies, scale, jobs=jobs, parallel=parallel, output=output, progress=progress, shard=shard, dask=dask
+    )
 
 
 def make_runs(
@@ -122,8 +127,8 @@ def make_runs(
     scale: str,
     *,
     jobs: int | None = None,
-    at_once: int = 1,
-    out: str | Path = RESULTS,
+    parallel: int = 1,
+    output: str | Path = RESULTS,
     progress: bool = False,
     shard: Shard | str | None = None,
     dask: str | None = None,
@@ -133,25 +138,26 @@ def make_runs(
     every = [run for study in studies for run in planned_runs(study, scale)]
     own = share(every, part)
     plays, planned = (list(filter(is_play, own)), list(filterfalse(is_play, own)))
-    for scenario in {run.scenario for run in planned if not is_simulated(run.scenario)}:
-        check_backend(scenario)
-    made = complete(planned, jobs=jobs, at_once=at_once, out=out, progress=progress, dask=dask).made
-    made += _play(plays, at_once, out, progress=progress)
-    missing = awaited(every, own, Store(Path(out)))
-    return StudyOutcome(tuple(studies), scale, Path(out), len({run.key for run in own}), made, missing)
+    for spec in {run.spec for run in planned}:
+        if isinstance(spec, ScenarioRun) and spec.backend != SIMULATOR:
+            spec.scenario.check_backend()
+    made = complete(planned, jobs=jobs, parallel=parallel, output=output, progress=progress, dask=dask).made
+    made += _play(plays, parallel, output, progress=progress)
+    missing = awaited(every, own, Store(Path(output)))
+    return StudyOutcome(tuple(studies), scale, Path(output), len({run.key for run in own}), made, missing)
 
 
-def _play(plays: Sequence[PlannedRun], at_once: int, out: str | Path, *, progress: bool) -> int:
+def _play(plays: Sequence[PlannedRun], parallel: int, output: str | Path, *, progress: bool) -> int:
     """Make the plays of test beds, and warn of what keeps them from being trusted; return how many were made."""
     if not plays:
         return 0
-    batch = play_all(plays, at_once=at_once, out=out, progress=progress)
+    batch = play_all(plays, parallel=parallel, output=output, progress=progress)
     for problem in batch.problems:
         warnings.warn(problem, ScenarioWarning, stacklevel=4)
     return batch.plays.made
 
 
-def progress_of(name: str, *, out: str | Path = RESULTS) -> dict[str, RunCount]:
+def progress_of(name: str, *, output: str | Path = RESULTS) -> dict[str, RunCount]:
     """
     Count a study's runs.
 
@@ -159,7 +165,7 @@ def progress_of(name: str, *, out: str | Path = RESULTS) -> dict[str, RunCount]:
     ----------
     name
         The study.
-    out
+    output
         Results folder.
 
     Returns
@@ -174,7 +180,7 @@ def progress_of(name: str, *, out: str | Path = RESULTS) -> dict[str, RunCount]:
     ScenarioError
         If one of its scenarios is not valid.
     """
-    study, store = find_study(name), Store(Path(out))
+    study, store = find_study(name), Store(Path(output))
     return {scale: _count(study, scale, store) for scale in study.scales}
 
 
@@ -194,7 +200,7 @@ def planned_runs(study: Study, scale: str) -> Iterator[PlannedRun]:
     runs, cells = plan(study, scale), dict[int, PlannedRun]()
     for run in runs:
         cell = cells.get(id(run.settings)) or cells.setdefault(id(run.settings), resolved(run))
-        yield PlannedRun(cell.scenario, run.seed, cell.parameters)
+        yield PlannedRun(cell.spec, run.seed, cell.parameters)
 
 
 def resolved(run: StudyRun) -> PlannedRun:
@@ -212,22 +218,22 @@ def resolved(run: StudyRun) -> PlannedRun:
         With its complete scenario.
     """
     if run.part.model:
-        return PlannedRun(_document(run), run.seed, dict(run.axes))
+        return PlannedRun(_model_run(run), run.seed, dict(run.axes))
     if run.part.is_played:
-        return PlannedRun(load(run.part.testbed, run.settings)[0].scenario, run.seed, dict(run.axes))
+        return PlannedRun(load(run.part.testbed, run.settings)[0].spec, run.seed, dict(run.axes))
     overrides = tuple(override_texts(run.settings))
     return PlannedRun(_resolved(run.part.scenario, overrides), run.seed, dict(run.axes))
 
 
-def _document(run: StudyRun) -> str:
-    """Describe the case of a model that a run is."""
+def _model_run(run: StudyRun) -> ModelRun:
+    """Return the computation that a run is."""
     where = f"parts.{run.part.name}"
-    return build(cases.case_named(run.part.model, where), run.settings, where).document()
+    return ModelRun(build(models_by_name.model_named(run.part.model, where), run.settings, where))
 
 
 @cache
-def _resolved(scenario: Path, overrides: tuple[tuple[str, str], ...]) -> str:
-    return resolve(scenario, overrides)
+def _resolved(scenario: Path, overrides: tuple[tuple[str, str], ...]) -> ScenarioRun:
+    return ScenarioRun(resolve(scenario, overrides))
 
 
 def results(run: StudyRun, store: Store) -> Result | None:

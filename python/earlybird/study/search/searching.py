@@ -18,7 +18,7 @@ def search_studies(
     trials: int | None = None,
     *,
     jobs: int | None = None,
-    out: str | Path = RESULTS,
+    output: str | Path = RESULTS,
     progress: bool = True,
 ) -> Iterator[Outcome]:
     """
@@ -32,7 +32,7 @@ def search_studies(
         How many settings to try (default: as each search says).
     jobs
         Number of worker processes (default: one per processor). The outcome does not depend on it.
-    out
+    output
         Results folder; runs there are not repeated, so that a search goes on where it stopped. The outcome goes into
         ``searches/NAME`` below it.
     progress
@@ -52,7 +52,7 @@ def search_studies(
     StoreError, WorkerError, Interrupted
         As `earlybird.sweep`.
     """
-    store = Store(Path(out)).open()
+    store = Store(Path(output)).open()
     for search in choose_searches(name):
         check_space(search, SEARCH)
         found = outcome(explore(search, trials or search.trials, store, jobs=jobs, progress=progress))

@@ -1,4 +1,6 @@
-"""A scenario as people give it (file, text, dictionary, typed object) and the canonical JSON that is run."""
+"""Scenarios in the forms in which users write them: file, text, dictionary, typed object."""
+
+from __future__ import annotations
 
 import dataclasses
 import json
@@ -13,10 +15,11 @@ from earlybird.errors import InputError, ScenarioWarning, because
 from earlybird.paths import found
 
 if TYPE_CHECKING:
+    from earlybird._core import ResolvedScenario
     from earlybird.scenario import Scenario
 
-ScenarioLike: TypeAlias = "str | Path | Scenario | Mapping[str, object]"
-"""A path, TOML or JSON text, a dictionary with the keys of the TOML form, or typed objects."""
+ScenarioLike: TypeAlias = "str | Path | Scenario | ResolvedScenario | Mapping[str, object]"
+"""A path, TOML or JSON text, a dictionary with the keys of the TOML form, typed objects, or what `resolve` returned."""
 
 Overrides: TypeAlias = "Mapping[str, object] | Iterable[tuple[str, str]]"
 """Values for parameters or dotted keys: a dictionary, or pairs of texts as ``--set`` gives them."""
@@ -25,9 +28,9 @@ DEFAULT_SEED = 1
 """Of the random numbers, where none is given."""
 
 
-def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> str:
+def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> ResolvedScenario:
     """
-    Turn a scenario into the canonical JSON that is run, with the content of the trace files that it names.
+    Parse and check a scenario.
 
     Parameters
     ----------
@@ -38,67 +41,63 @@ def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> str:
 
     Returns
     -------
-    str
-        JSON with sorted keys, all defaults filled in.
+    ResolvedScenario
+        With all defaults filled in, and the content of the files that it names.
 
     Raises
     ------
     ScenarioError
-        If the scenario is not valid.
+        If the scenario is not valid; of a file the text names the line.
     InputError
         If the file cannot be read.
     """
-    return _core.resolve(_read(scenario), override_texts(overrides), _folder(scenario))
+    changes = override_texts(overrides)
+    if isinstance(scenario, _core.ResolvedScenario):
+        return _core.ResolvedScenario(scenario.to_json(), changes) if changes else scenario
+    path = path_of(scenario)
+    folder, source = ("", None) if path is None else (str(path.parent), str(scenario))
+    return _core.ResolvedScenario(_read(scenario, path), changes, folder, source)
 
 
-def warn_about(*scenarios: str, typed: Iterable[str] | None = None) -> None:
+def warn_about(*scenarios: ResolvedScenario, typed: Iterable[str] | None = None) -> None:
     """
-    Warn of what in scenarios can be run but is probably not meant, each thing once.
+    Warn of parts of scenarios that are valid but probably not meant, once each.
 
     Parameters
     ----------
     scenarios
-        What `resolve` returned: one, or all of a sweep.
+        One scenario, or all of a sweep.
     typed
-        The keys that were given for this run. A scenario with parameters is written for several transports or queues,
-        so what it declares for the others is not told; what was typed always is (default: all is told).
+        The keys that were given for this run (default: warn of all keys). A scenario with parameters is written for
+        several transports or queues: of its unused keys, only those in `typed` are reported.
 
     Warns
     -----
     ScenarioWarning
-        For each such thing: a playback delay that leaves no time for a repair, a queue that holds no packet, a
+        For each such part: a playback delay that leaves no time for a repair, a queue that holds no packet, a
         transport that waits for marks which never come, an end before any flow starts; and for each setting, flow and
         link that none of the scenarios depends on.
     """
-    told = [text for resolved in scenarios for text in _core.warnings(resolved)]
+    texts = [text for scenario in scenarios for text in scenario.warnings()]
     unused = _unused_in_all(scenarios)
-    if typed is not None and any(json.loads(resolved).get("parameters") for resolved in scenarios[:1]):
+    if typed is not None and any(scenario.parameters for scenario in scenarios[:1]):
         places = tuple(typed)
         unused = {
             path: text for path, text in unused.items() if any(f"{path}.".startswith(f"{key}.") for key in places)
         }
-    for text in dict.fromkeys([*told, *unused.values()]):
+    for text in dict.fromkeys([*texts, *unused.values()]):
         warnings.warn(text, ScenarioWarning, stacklevel=3)
 
 
-def _unused_in_all(scenarios: Sequence[str]) -> dict[str, str]:
-    """Tell by path what none of the scenarios uses; of a grid's values some may need a setting and others not."""
+def _unused_in_all(scenarios: Sequence[ResolvedScenario]) -> dict[str, str]:
+    """Return by path what none of the scenarios uses; some values of a grid may need a setting that others do not."""
     unused: dict[str, str] = {}
-    for place, resolved in enumerate(scenarios):
-        found = {text.partition(": ")[0]: text for text in _core.unused(resolved)}
+    for place, scenario in enumerate(scenarios):
+        found = {text.partition(": ")[0]: text for text in scenario.unused()}
         unused = {path: text for path, text in found.items() if place == 0 or path in unused}
         if not unused:
             break
     return unused
-
-
-def warn_about_outputs(
-    resolved: str, *, trace: str | None, qlog: str | None, trace_flows: Sequence[str] | None, pcap: str | None
-) -> None:
-    """Warn of what of the files that a run is to write is not what one may expect."""
-    names = list(trace_flows) if trace_flows else None
-    for text in _core.output_warnings(resolved, trace=trace, qlog=qlog, trace_flows=names, pcap=pcap):
-        warnings.warn(text, ScenarioWarning, stacklevel=3)
 
 
 def override_texts(overrides: Overrides) -> list[tuple[str, str]]:
@@ -133,13 +132,11 @@ def _key(name: str) -> str:
     return name.rstrip("_").replace("_", "-")
 
 
-def _read(scenario: ScenarioLike) -> str:
+def _read(scenario: ScenarioLike, path: Path | None) -> str:
     """Return the scenario's text."""
-    if isinstance(scenario, str) and _is_text(scenario):
-        return scenario
-    if path := path_of(scenario):
+    if path:
         return _read_file(path)
-    return json.dumps(to_document(scenario), ensure_ascii=False)
+    return scenario if isinstance(scenario, str) else json.dumps(to_document(scenario), ensure_ascii=False)
 
 
 def path_of(scenario: ScenarioLike) -> Path | None:
@@ -147,12 +144,6 @@ def path_of(scenario: ScenarioLike) -> Path | None:
     if isinstance(scenario, str) and _is_text(scenario):
         return None
     return found(Path(scenario)) if isinstance(scenario, str | os.PathLike) else None
-
-
-def _folder(scenario: ScenarioLike) -> str:
-    """Return the folder from which the paths in a scenario count: that of its file, else the working folder."""
-    path = path_of(scenario)
-    return str(path.parent) if path else ""
 
 
 def _is_text(scenario: str) -> bool:

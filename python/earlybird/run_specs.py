@@ -1,0 +1,153 @@
+"""What a run executes: one of a scenario, one of a model, or one play of a test bed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from earlybird.backends import KERNEL, SIMULATOR
+from earlybird.lazy import LateModule
+from earlybird.limits import cost_of
+from earlybird.loading import resolve
+from earlybird.runs import checked_seed, execute
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from earlybird import models_by_name
+    from earlybird._core import ResolvedScenario
+    from earlybird.models.described import DescribedCase
+    from earlybird.result import Result
+    from earlybird.testbed import play
+else:
+    # Simulations and their workers need neither models nor players.
+    models_by_name = LateModule("earlybird.models_by_name")
+    play = LateModule("earlybird.testbed.play")
+
+SECONDS_PER_RESULT: Final = 0.03
+"""Seconds that writing a result takes on the slow machine that `cost_of` assumes."""
+SECONDS_PER_PLAY: Final = 4.0
+"""Seconds that starting and ending a player takes, beside the film."""
+
+
+@dataclass(frozen=True)
+class ScenarioRun:
+    """A run of a scenario, in the simulator or in real time."""
+
+    scenario: ResolvedScenario
+
+    @property
+    def backend(self) -> str:
+        """The name of what executes it."""
+        return self.scenario.backend
+
+    @property
+    def title(self) -> str | None:
+        """The scenario's title."""
+        return self.scenario.title
+
+    @property
+    def length_s(self) -> float:
+        """The simulated length in seconds."""
+        return self.scenario.duration_s
+
+    def document(self) -> dict[str, Any]:
+        """Return the description that a result keeps and that names it."""
+        return self.scenario.to_dict()
+
+    def make(self, seed: int) -> Result:
+        """Execute the run."""
+        return execute(self.scenario, seed)
+
+    def expected_seconds(self, pace: float = 1.0) -> float:
+        """Return the time to execute it; `pace` is the time on this machine ÷ that on a slow one."""
+        return pace * (SECONDS_PER_RESULT + cost_of(self.scenario).seconds)
+
+
+@dataclass(frozen=True)
+class ModelRun:
+    """A computation with a model in the place of a simulation."""
+
+    case: DescribedCase
+
+    backend = SIMULATOR
+    title = None
+    length_s = 0.0
+
+    def document(self) -> dict[str, Any]:
+        """Return the description that a result keeps and that names it."""
+        return self.case.document()
+
+    def make(self, seed: int) -> Result:
+        """Compute the case."""
+        return self.case.result(checked_seed(seed))
+
+    def expected_seconds(self, pace: float = 1.0) -> float:
+        """Return the time to compute it; `pace` is the time on this machine ÷ that on a slow one."""
+        return pace * (SECONDS_PER_RESULT + self.case.seconds)
+
+
+@dataclass(frozen=True)
+class PlayRun:
+    """
+    One play of a film by a real player.
+
+    Attributes
+    ----------
+    text : str
+        The title and the play as JSON: equal plays are equal runs.
+    """
+
+    text: str
+
+    backend = KERNEL
+    length_s = 0.0
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> PlayRun:
+        """Describe a play."""
+        return cls(json.dumps(document, sort_keys=True))
+
+    @property
+    def title(self) -> str | None:
+        """The test bed's title."""
+        return str(self.document()["title"])
+
+    @property
+    def bed(self) -> dict[str, Any]:
+        """The film, the link, the sender and the client."""
+        bed: dict[str, Any] = self.document()["testbed"]
+        return bed
+
+    def document(self) -> dict[str, Any]:
+        """Return the description that a result keeps and that names it."""
+        document: dict[str, Any] = json.loads(self.text)
+        return document
+
+    def make(self, seed: int) -> Result:
+        """Play the film."""
+        return play.make_play(self.document(), checked_seed(seed))
+
+    def expected_seconds(self, _: float = 1.0) -> float:
+        """Return the time to play it, which no machine shortens."""
+        return float(self.bed["film"]["seconds"]) + SECONDS_PER_PLAY
+
+
+RunSpec: TypeAlias = ScenarioRun | ModelRun | PlayRun
+
+
+def from_document(document: Mapping[str, Any]) -> RunSpec:
+    """
+    Return the run that a kept result describes.
+
+    Raises
+    ------
+    ScenarioError
+        If scenarios have changed since and it is no longer valid.
+    """
+    if "testbed" in document:
+        return PlayRun.of(document)
+    if "model" in document:
+        return ModelRun(models_by_name.case_of(document))
+    return ScenarioRun(resolve(document))
