@@ -1,4 +1,4 @@
-//! Compiles the programs for the kernel.
+//! Compiles the eBPF programs.
 
 use libbpf_cargo::SkeletonBuilder;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::{env, process};
 fn main() {
     println!("cargo:rerun-if-changed=bpf");
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where"));
-    for name in ["pert", "choose"] {
+    for name in ["pert", "select"] {
         let source = format!("bpf/{name}.bpf.c");
         let object = folder.join(format!("{name}.bpf.o"));
         let built =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What PERT tells of itself: counters, and a ring of decisions that is written whether or not somebody reads. */
+/* Counters, and a ring buffer of decisions that is written whether or not it is read. */
 #pragma once
 #include "window.h"
 
@@ -9,26 +9,26 @@ struct counters {
 	__u64 responses;
 	__u64 losses;
 	__u64 timeouts;
-	__u64 dropped; /* decisions for which the ring had no room */
+	__u64 dropped; /* decisions dropped because the ring was full */
 };
 
 struct counters counters SEC(".data.counters") = {};
 
-/* Somebody who watches wants every ACK told, not only those that decided something; set while the program runs. */
-struct wishes {
+/* Set by user space at run time: record every ACK, not only those that changed something. */
+struct switches {
 	__u64 every_ack;
 };
 
-struct wishes wishes SEC(".data.wishes") = {};
+struct switches switches SEC(".data.switches") = {};
 
 struct decision {
 	__u64 now; /* ns since the machine started */
 	__u64 connection;
-	__u64 rtt; /* ns, as q, smoothed and smallest */
-	__u64 smoothed;
-	__u64 smallest;
+	__u64 rtt; /* ns, as srtt, min_rtt and queueing */
+	__u64 srtt;
+	__u64 min_rtt;
 	__u64 queueing;
-	__u64 probability; /* 32 places, as alpha and cwnd */
+	__u64 probability; /* fixed-point, as alpha and cwnd */
 	__u64 alpha;
 	__u64 cwnd;
 	__u32 ssthresh;
@@ -36,7 +36,7 @@ struct decision {
 	__u16 mode;    /* enum mode */
 	__u16 local_port;
 	__u16 remote_port;
-	__u32 remote_address; /* in the network's order; 0 with IPv6 */
+	__u32 remote_address; /* network byte order; 0 for IPv6 */
 	__u32 una; /* of the ACK, as the next three; all 0 without one */
 	__u32 nxt;
 	__u32 acked;
@@ -59,7 +59,7 @@ static __always_inline void count_outcome(enum outcome outcome)
 		__sync_fetch_and_add(&counters.timeouts, 1);
 }
 
-static __always_inline void tell(struct sock *sk, const struct pert *p, __u64 connection, const struct ack *ack,
+static __always_inline void record_decision(struct sock *sk, const struct pert *p, __u64 connection, const struct ack *ack,
 				 enum outcome outcome)
 {
 	struct decision *decision;
@@ -74,9 +74,9 @@ static __always_inline void tell(struct sock *sk, const struct pert *p, __u64 co
 		.now = ack->now,
 		.connection = connection,
 		.rtt = ack->rtt,
-		.smoothed = smoothed_rtt(&p->signals),
-		.smallest = p->signals.smallest,
-		.queueing = queueing(&p->signals),
+		.srtt = smoothed_rtt(&p->signals),
+		.min_rtt = p->signals.min_rtt,
+		.queueing = queueing_delay(&p->signals),
 		.probability = response_probability(&p->signals),
 		.alpha = p->alpha.value,
 		.cwnd = p->cwnd,
@@ -95,10 +95,10 @@ static __always_inline void tell(struct sock *sk, const struct pert *p, __u64 co
 	bpf_ringbuf_submit(decision, 0);
 }
 
-/* What came without an ACK. */
-static __always_inline void tell_alone(struct sock *sk, const struct pert *p, __u64 connection, enum outcome outcome)
+/* Record an event without an ACK. */
+static __always_inline void record_event(struct sock *sk, const struct pert *p, __u64 connection, enum outcome outcome)
 {
 	struct ack none = { .now = bpf_ktime_get_ns() };
 
-	tell(sk, p, connection, &none, outcome);
+	record_decision(sk, p, connection, &none, outcome);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How often something happens per packet: the weighted mean of the last eight intervals (RFC 5348 §5.4). */
+/* Event rates per packet: the weighted mean of the last eight intervals (RFC 5348 §5.4). */
 #pragma once
 #include "fixed.h"
 
@@ -13,7 +13,7 @@ struct intervals {
 	__u32 open;
 };
 
-/* A mean as a fraction, so that nothing is cut off. */
+/* A mean as a fraction: no truncation before the final division. */
 struct mean {
 	__u64 sum;
 	__u64 weights; /* 0 before the first event */
@@ -37,7 +37,7 @@ static __always_inline void intervals_close(struct intervals *i)
 		i->count++;
 }
 
-/* Gives the mean interval, of one packet at least. The open one pushes the oldest out if that raises the mean. */
+/* Return the mean interval, at least one packet. The open interval replaces the oldest if that raises the mean (RFC 5348 §5.4). */
 static __always_inline struct mean intervals_mean(const struct intervals *i)
 {
 	__u64 closed = 0, with_open = (__u64)WEIGHTS[0] * i->open, weights = 0;
@@ -51,5 +51,5 @@ static __always_inline struct mean intervals_mean(const struct intervals *i)
 		if (n + 1 < INTERVALS && n + 1 < i->count)
 			with_open += (__u64)WEIGHTS[n + 1] * i->closed[n];
 	}
-	return (struct mean){ most(most(closed, with_open), weights), weights };
+	return (struct mean){ max_u64(max_u64(closed, with_open), weights), weights };
 }

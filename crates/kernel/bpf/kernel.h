@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What PERT sees of the kernel. Only the fields it reads or writes, found by name when the program is loaded (CO-RE), so that
- * one object fits all kernels that have them; there is no vmlinux.h of one kernel.
+ * Kernel types: only the fields that PERT uses, relocated by name at load time (CO-RE), so that one object fits all kernels that
+ * have them. No vmlinux.h of a single kernel is needed.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ enum {
 	TCP_CA_LOSS = 4,
 };
 
-/* include/net/tcp.h: other network namespaces and ordinary users may select it */
+/* include/net/tcp.h: unprivileged users and other network namespaces may select it */
 #define TCP_CONG_NON_RESTRICTED 1
 #define TCP_CA_NAME_MAX 16
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
@@ -74,7 +74,7 @@ struct ack_sample {
 
 #pragma clang attribute pop
 
-/* The members that PERT fills in; libbpf finds each by its name in the kernel's own structure. */
+/* The members that PERT sets; libbpf maps each by name to the kernel's structure. */
 struct tcp_congestion_ops {
 	__u32 (*ssthresh)(struct sock *sk);
 	void (*cong_avoid)(struct sock *sk, __u32 ack, __u32 acked);

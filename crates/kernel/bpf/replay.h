@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The same functions without a socket: a test hands in one step after the other, draws included, and reads the window
- * (BPF_PROG_TEST_RUN). It is loaded by that test alone.
+ * Runs the same functions without a socket (BPF_PROG_TEST_RUN): a test passes one step after the other, random numbers included,
+ * and reads the state. Loaded by that test only.
  */
 #pragma once
 #include "window.h"
 
 enum step_kind { STEP_START, STEP_ACK, STEP_LOSS, STEP_TIMEOUT };
 
-struct step {
+struct replay_step {
 	__u32 kind;
 	__u32 padding;
 	struct ack ack;
-	/* What came of it. */
+	/* Results. */
 	__u64 cwnd;
 	__u64 ssthresh;
 	__u64 probability;
 	__u64 alpha;
 	__u64 queueing;
-	__u64 share;
+	__u64 beta;
 };
 
 struct pert replayed = {};
 
 SEC("syscall")
-int pert_replay(struct step *step)
+int pert_replay(struct replay_step *step)
 {
 	struct pert *p = &replayed;
 	struct ack ack = step->ack;
@@ -44,7 +44,7 @@ int pert_replay(struct step *step)
 	step->ssthresh = p->ssthresh;
 	step->probability = response_probability(&p->signals);
 	step->alpha = p->alpha.value;
-	step->queueing = queueing(&p->signals);
-	step->share = p->signals.share;
+	step->queueing = queueing_delay(&p->signals);
+	step->beta = p->signals.beta;
 	return 0;
 }

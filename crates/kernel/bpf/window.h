@@ -1,79 +1,79 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * PERT's window: the same steps as the endpoint's in crates/tcp/src/policy/control/pert, which are tested against these with
- * the same samples, losses and draws. Knows nothing of sockets.
+ * PERT's cwnd: the algorithm of crates/tcp/src/policy/control/pert, tested against it with the same samples, losses and random
+ * numbers. Independent of sockets.
  */
 #pragma once
 #include "alpha.h"
 #include "curve.h"
 
-/* The smallest slow-start threshold (RFC 5681 equation 4), and what a guarded response leaves at least. */
-#define SMALLEST_SSTHRESH 2
-/* Early responses of the homogeneous form cut 0.35 (SIGCOMM 2007). */
-#define HOMOGENEOUS_SHARE (ONE * 35 / 100)
-/* Segments, so that nothing overflows: 6 GB in flight. */
-#define LARGEST_WINDOW (1ULL << 22)
-/* Segments that one ACK may grow the window by. */
-#define LARGEST_GROWTH (1U << 16)
+/* The smallest ssthresh (RFC 5681 equation 4), and the smallest cwnd after a guarded response. */
+#define MIN_SSTHRESH 2
+/* Early responses of the homogeneous form reduce cwnd by 0.35 (SIGCOMM 2007). */
+#define HOMOGENEOUS_BETA (ONE * 35 / 100)
+/* Segments (6 GB in flight), to avoid overflows. */
+#define MAX_CWND (1ULL << 22)
+/* Segments by which one ACK may grow cwnd. */
+#define MAX_GROWTH (1U << 16)
 
 enum outcome { OUTCOME_NONE, OUTCOME_RESPONSE, OUTCOME_LOSS, OUTCOME_TIMEOUT, OUTCOME_MODE };
 
 struct pert {
-	__u64 cwnd; /* segments; 32 places */
+	__u64 cwnd; /* segments, fixed-point */
 	__u32 ssthresh;
-	__u32 mark; /* one guarded response per round trip: none before this is acknowledged */
+	__u32 response_seq; /* snd_nxt at the last response: guards allow one per RTT */
 	struct signals signals;
 	struct alpha alpha;
 	struct intervals losses;
 	struct intervals responses;
 };
 
-/* One ACK that moved the window forward. */
+/* An ACK that advanced snd_una. */
 struct ack {
 	__u64 now;
 	__u64 rtt; /* ns; 0 if it measures none */
 	__u32 una;
 	__u32 nxt;
 	__u32 acked;  /* segments */
-	__u32 growth; /* segments that the window may grow by: none if it was not used */
-	__u32 draw;   /* uniform */
+	__u32 growth; /* segments by which cwnd may grow: 0 if not cwnd-limited */
+	__u32 draw;   /* uniform random number */
 };
 
 static __always_inline void pert_start(struct pert *p, __u32 una)
 {
 	__builtin_memset(p, 0, sizeof(*p));
-	p->mark = una;
+	p->response_seq = una;
 	signals_start(&p->signals);
 	alpha_start(&p->alpha);
 }
 
 static __always_inline void grow_by(struct pert *p, __u64 segments)
 {
-	p->cwnd = least(p->cwnd + segments, LARGEST_WINDOW << PLACES);
+	p->cwnd = min_u64(p->cwnd + segments, MAX_CWND << FRAC_BITS);
 }
 
-/* Adds growth · alpha / cwnd; growth has 32 places. */
+/* Add growth · alpha / cwnd; growth is fixed-point. */
 static __always_inline void grow_by_alpha(struct pert *p, __u64 growth)
 {
-	__u64 increase = floor_of(growth) * p->alpha.value + part(p->alpha.value, growth & (ONE - 1)), cwnd = p->cwnd;
+	__u64 increase = floor_fixed(growth) * p->alpha.value + mul_fixed(p->alpha.value, growth & (ONE - 1)), cwnd = p->cwnd;
 
-	if ((increase | cwnd) >> 47) { /* more than a quotient takes, where the last places do not matter */
+	if ((increase | cwnd) >> 47) { /* operands of div_fixed are below 2^47; the lost bits do not matter here */
 		increase >>= 8;
 		cwnd >>= 8;
 	}
-	grow_by(p, quotient(increase, cwnd));
+	grow_by(p, div_fixed(increase, cwnd));
 }
 
-/* Sets the window, and the threshold to its whole part but at least 2. */
-static __always_inline void shrink_to(struct pert *p, __u64 cwnd)
+/* Set cwnd, and ssthresh to its integer part, at least 2. */
+static __always_inline void reduce_cwnd(struct pert *p, __u64 cwnd)
 {
 	p->cwnd = cwnd;
-	p->ssthresh = most(floor_of(cwnd), SMALLEST_SSTHRESH);
+	p->ssthresh = max_u64(floor_fixed(cwnd), MIN_SSTHRESH);
 }
 
-static __always_inline bool is_slow_start(const struct pert *p)
+static __always_inline bool in_slow_start(const struct pert *p)
 {
-	return p->cwnd < (__u64)p->ssthresh << PLACES;
+	return p->cwnd < (__u64)p->ssthresh << FRAC_BITS;
 }
 
 static __always_inline void count_packets(struct pert *p, __u32 acked)
@@ -82,11 +82,11 @@ static __always_inline void count_packets(struct pert *p, __u32 acked)
 	intervals_count(&p->responses, acked);
 }
 
-/* An ACK of many does not carry the window beyond the threshold; what is left grows it as in avoidance (RFC 3465 §2.1). */
-static __always_inline void start_slowly(struct pert *p, const struct ack *ack)
+/* A stretch ACK grows cwnd exponentially up to ssthresh only; the rest counts as congestion avoidance (RFC 3465 §2.1). */
+static __always_inline void slow_start(struct pert *p, const struct ack *ack)
 {
-	__u64 growth = (__u64)ack->growth << PLACES;
-	__u64 grown = least(growth, most(((__u64)p->ssthresh << PLACES) - p->cwnd, ONE));
+	__u64 growth = (__u64)ack->growth << FRAC_BITS;
+	__u64 grown = min_u64(growth, max_u64(((__u64)p->ssthresh << FRAC_BITS) - p->cwnd, ONE));
 
 	count_packets(p, ack->acked);
 	grow_by(p, grown);
@@ -95,36 +95,36 @@ static __always_inline void start_slowly(struct pert *p, const struct ack *ack)
 
 static __always_inline bool may_respond(const struct pert *p, const struct ack *ack)
 {
-	return !parameters.is_guarded || (__s32)(ack->una - p->mark) > 0;
+	return !parameters.is_guarded || (__s32)(ack->una - p->response_seq) > 0;
 }
 
-static __always_inline void respond_early(struct pert *p, const struct ack *ack)
+static __always_inline void early_response(struct pert *p, const struct ack *ack)
 {
-	__u64 share = parameters.is_adaptive ? p->signals.share : HOMOGENEOUS_SHARE;
-	__u64 smallest = parameters.is_guarded ? SMALLEST_SSTHRESH * ONE : ONE;
+	__u64 beta = parameters.is_adaptive ? p->signals.beta : HOMOGENEOUS_BETA;
+	__u64 smallest = parameters.is_guarded ? MIN_SSTHRESH * ONE : ONE;
 
 	intervals_close(&p->responses);
-	shrink_to(p, most(part(p->cwnd, ONE - share), smallest));
-	p->mark = ack->nxt;
+	reduce_cwnd(p, max_u64(mul_fixed(p->cwnd, ONE - beta), smallest));
+	p->response_seq = ack->nxt;
 	if (parameters.grows_on_response)
-		grow_by_alpha(p, (__u64)ack->growth << PLACES);
+		grow_by_alpha(p, (__u64)ack->growth << FRAC_BITS);
 }
 
-static __always_inline void avoid_congestion(struct pert *p, const struct ack *ack)
+static __always_inline void cong_avoid(struct pert *p, const struct ack *ack)
 {
 	count_packets(p, ack->acked);
 	if (parameters.is_adaptive) {
-		struct conditions conditions = {
+		struct alpha_input alpha_input = {
 			.now = ack->now,
-			.queueing = queueing(&p->signals),
-			.largest = largest_floored(&p->signals),
-			.smoothed = smoothed_rtt(&p->signals),
+			.queueing = queueing_delay(&p->signals),
+			.largest = floored_largest_delay(&p->signals),
+			.srtt = smoothed_rtt(&p->signals),
 			.window = p->cwnd,
-			.balance = rates_balance(&p->losses, &p->responses),
+			.rate_ratio = loss_response_ratio(&p->losses, &p->responses),
 		};
-		alpha_on_ack(&p->alpha, &conditions);
+		alpha_on_ack(&p->alpha, &alpha_input);
 	}
-	grow_by_alpha(p, (__u64)ack->growth << PLACES);
+	grow_by_alpha(p, (__u64)ack->growth << FRAC_BITS);
 }
 
 static __always_inline enum outcome pert_on_ack(struct pert *p, const struct ack *ack)
@@ -132,33 +132,33 @@ static __always_inline enum outcome pert_on_ack(struct pert *p, const struct ack
 	__u32 mode = p->alpha.mode;
 
 	if (ack->rtt)
-		signals_on_rtt(&p->signals, least(ack->rtt, LONGEST_RTT));
-	if (is_slow_start(p)) {
-		start_slowly(p, ack);
+		signals_on_rtt(&p->signals, min_u64(ack->rtt, MAX_RTT_NS));
+	if (in_slow_start(p)) {
+		slow_start(p, ack);
 	} else if (may_respond(p, ack) && ack->draw < response_probability(&p->signals)) {
-		respond_early(p, ack);
+		early_response(p, ack);
 		return OUTCOME_RESPONSE;
 	} else {
-		avoid_congestion(p, ack);
+		cong_avoid(p, ack);
 	}
 	return p->alpha.mode == mode ? OUTCOME_NONE : OUTCOME_MODE;
 }
 
-/* Gives the window after a loss: by beta, or by one half. */
-static __always_inline __u64 after_loss(const struct pert *p)
+/* Return cwnd after a loss: reduced by beta, or by one half. */
+static __always_inline __u64 cwnd_after_loss(const struct pert *p)
 {
-	return parameters.halves_on_loss ? p->cwnd / 2 : most(part(p->cwnd, ONE - p->signals.share), ONE);
+	return parameters.halves_on_loss ? p->cwnd / 2 : max_u64(mul_fixed(p->cwnd, ONE - p->signals.beta), ONE);
 }
 
 static __always_inline void pert_on_loss(struct pert *p)
 {
 	intervals_close(&p->losses);
-	shrink_to(p, after_loss(p));
+	reduce_cwnd(p, cwnd_after_loss(p));
 }
 
 static __always_inline void pert_on_timeout(struct pert *p)
 {
 	intervals_close(&p->losses);
-	shrink_to(p, p->cwnd / 2);
+	reduce_cwnd(p, p->cwnd / 2);
 	p->cwnd = ONE;
 }

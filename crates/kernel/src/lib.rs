@@ -1,18 +1,18 @@
-//! PERT in the Linux kernel: a congestion control in eBPF that is loaded and taken out again while the kernel runs.
+//! PERT in the Linux kernel: a congestion control in eBPF that is loaded and unloaded at run time.
 //!
-//! The program `earlybird-kernel` takes one request, as JSON, and answers with JSON; `earlybird kernel` is its front. There are
-//! no files of its own: who has loaded what is asked of the kernel, and what is loaded is gone when its holder ends.
+//! The program `earlybird-kernel` handles one JSON request; `earlybird kernel` is its front end. It keeps no files: what is
+//! loaded is queried from the kernel, and ends with the process that holds it.
 
-pub mod check;
-pub mod command;
-pub mod failure;
-pub mod groups;
-pub mod guard;
-pub mod hold;
-pub mod instances;
+pub mod cgroups;
+pub mod cleanup;
+pub mod decisions;
+pub mod error;
 pub mod namespaces;
 pub mod parameters;
+pub mod pin;
 pub mod program;
+pub mod requirements;
 pub mod routes;
+pub mod run;
+pub mod status;
 pub mod undo;
-pub mod watch;

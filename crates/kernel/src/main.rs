@@ -1,89 +1,90 @@
-//! `earlybird-kernel REQUEST`: one request as JSON, answered with JSON; what is wrong is one line, and exit code 2.
+//! `earlybird-kernel REQUEST`: handles one JSON request and prints a JSON reply. Errors are one line, with exit code 2.
 
-use earlybird_kernel::check;
-use earlybird_kernel::command::{self, Enter, Run};
-use earlybird_kernel::failure::{Failure, Outcome};
-use earlybird_kernel::guard;
-use earlybird_kernel::hold::{self, Load};
-use earlybird_kernel::instances;
+use earlybird_kernel::cleanup;
+use earlybird_kernel::decisions::{self, Watch};
+use earlybird_kernel::error::{Error, Result};
 use earlybird_kernel::namespaces::{self, Namespace};
+use earlybird_kernel::pin::{self, Load};
+use earlybird_kernel::requirements;
 use earlybird_kernel::routes;
-use earlybird_kernel::watch::{self, Watch};
+use earlybird_kernel::run::{self, Enter, Run};
+use earlybird_kernel::status;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::env::args;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// What a person can put right.
+/// The exit code of errors that the user can fix.
 const FAILED: u8 = 2;
 
-/// What can be asked.
+/// A request.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Request {
-    /// Can this machine?
+    /// Check the requirements.
     Check(String),
-    /// Load it until it is unloaded.
+    /// Load PERT until it is unloaded.
     Load(Load),
-    /// What is loaded?
+    /// List what is loaded.
     Status,
-    /// Take it out.
+    /// Unload PERT.
     Unload(String),
-    /// Run a command with it.
+    /// Run a command with PERT.
     Run(Run),
-    /// Tell its decisions.
+    /// Print its decisions.
     Watch(Watch),
-    /// Be the process that holds it …
+    /// Internal: the process that holds the registration.
     Hold(Load),
-    /// … that cleans up after it …
-    Guard,
-    /// … or that becomes a command.
+    /// Internal: the process that cleans up.
+    Cleanup,
+    /// Internal: the process that enters a cgroup and executes a command.
     Enter(Enter),
 }
 
 fn main() -> ExitCode {
-    match answer() {
+    match handle() {
         Ok(code) => ExitCode::from(code),
-        Err(failure) => {
-            let _ = writeln!(std::io::stderr(), "earlybird: {failure}");
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "earlybird: {error}");
             ExitCode::from(FAILED)
         }
     }
 }
 
-fn answer() -> Outcome<u8> {
+fn handle() -> Result<u8> {
     match request()? {
-        Request::Check(name) => say(&json!({ "conditions": check::conditions(&name) })),
-        Request::Load(request) => say(&hold::load(&request)?),
-        Request::Status => say(&status()),
-        Request::Unload(name) => say(&hold::unload(&name)?),
-        Request::Run(request) => Ok(u8::try_from(command::run(&request)?).unwrap_or(FAILED)),
-        Request::Watch(request) => watch::watch(&request).map(|()| 0),
-        Request::Hold(request) => hold::hold(&request).map(|()| 0),
-        Request::Guard => guard::serve().map(|()| 0),
-        Request::Enter(request) => command::enter(&request).map(|()| 0),
+        Request::Check(name) => print(&json!({ "conditions": requirements::all(&name) })),
+        Request::Load(request) => print(&pin::load(&request)?),
+        Request::Status => print(&status()),
+        Request::Unload(name) => print(&pin::unload(&name)?),
+        Request::Run(request) => Ok(u8::try_from(run::run(&request)?).unwrap_or(FAILED)),
+        Request::Watch(request) => decisions::watch(&request).map(|()| 0),
+        Request::Hold(request) => pin::hold(&request).map(|()| 0),
+        Request::Cleanup => cleanup::serve().map(|()| 0),
+        Request::Enter(request) => run::enter(&request).map(|()| 0),
     }
 }
 
-fn request() -> Outcome<Request> {
-    let text = args().nth(1).ok_or_else(|| Failure::new("call `earlybird kernel` in place of this program."))?;
-    serde_json::from_str(&text).map_err(|error| Failure::of("the request is not understood", error))
+fn request() -> Result<Request> {
+    let text = args().nth(1).ok_or_else(|| Error::new("call `earlybird kernel` in place of this program."))?;
+    serde_json::from_str(&text).map_err(|error| Error::context("the request is not understood", error))
 }
 
-fn say(answer: &Value) -> Outcome<u8> {
-    writeln!(std::io::stdout(), "{answer}").map_err(|error| Failure::of("nobody listens", error))?;
+fn print(answer: &Value) -> Result<u8> {
+    writeln!(std::io::stdout(), "{answer}").map_err(|error| Error::context("nobody listens", error))?;
     Ok(0)
 }
 
 fn status() -> Value {
-    let described = instances::all().into_iter().map(|instance| {
-        let mut description = instance.described();
-        description["namespaces"] = namespaces::with_default(&instance.name).iter().map(reset).collect();
-        description["routes"] = namespaces::all().iter().flat_map(|space| controlled(space, &instance.name)).collect();
+    let described = status::all().into_iter().map(|loaded_one| {
+        let mut description = loaded_one.described();
+        description["namespaces"] = namespaces::with_default(&loaded_one.name).iter().map(reset).collect();
+        description["routes"] =
+            namespaces::all().iter().flat_map(|space| controlled(space, &loaded_one.name)).collect();
         description
     });
-    json!({ "registered": check::registered(), "loaded": described.collect::<Value>() })
+    json!({ "registered": requirements::registered(), "loaded": described.collect::<Value>() })
 }
 
 fn reset(namespace: &Namespace) -> Value {

@@ -1,6 +1,6 @@
-//! Network namespaces: which there are, and what their default congestion control is.
+//! Network namespaces and their default congestion controls.
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,27 +12,27 @@ use std::thread;
 
 const NAMED: &str = "/run/netns";
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
-/// How a person names the namespace that the command was called in.
+/// The name of the current namespace.
 pub const OWN: &str = "self";
 
-/// A network namespace that is open.
+/// An open network namespace.
 #[derive(Debug)]
 pub struct Namespace {
-    /// How to say it.
+    /// The name that was used to open it.
     pub name: String,
     file: File,
 }
 
 impl Namespace {
-    /// Opens one: a name of `ip netns`, a path such as `/proc/4711/ns/net`, or `self`.
+    /// Opens a namespace: a name of `ip netns`, a path such as `/proc/4711/ns/net`, or `self`.
     ///
     /// # Errors
-    /// If there is none.
-    pub fn open(name: &str) -> Outcome<Self> {
-        let path = place(name);
+    /// If it does not exist.
+    pub fn open(name: &str) -> Result<Self> {
+        let path = path_of(name);
         match File::open(&path) {
             Ok(file) => Ok(Self { name: name.to_owned(), file }),
-            Err(error) => Err(Failure::new(format!(
+            Err(error) => Err(Error::new(format!(
                 "--namespace: `{name}` cannot be opened ({}: {error}); allowed: {}, a path such as /proc/4711/ns/net.",
                 path.display(),
                 names().collect::<Vec<_>>().join(", ")
@@ -40,7 +40,7 @@ impl Namespace {
         }
     }
 
-    /// Returns whether both are the same.
+    /// Returns whether both are the same namespace.
     pub fn is(&self, other: &Self) -> bool {
         matches!((self.number(), other.number()), (Some(one), Some(two)) if one == two)
     }
@@ -49,7 +49,7 @@ impl Namespace {
         self.file.metadata().ok().map(|about| about.ino())
     }
 
-    /// Does something in it, in a thread of its own, as it is the thread that is in a namespace.
+    /// Calls `act` in the namespace, on a new thread, as a namespace is a property of a thread.
     ///
     /// # Errors
     /// If it cannot be entered.
@@ -90,7 +90,7 @@ impl Namespace {
     }
 }
 
-fn place(name: &str) -> PathBuf {
+fn path_of(name: &str) -> PathBuf {
     match name {
         OWN => PathBuf::from("/proc/thread-self/ns/net"),
         path if path.starts_with('/') => PathBuf::from(path),
@@ -103,7 +103,7 @@ fn names() -> impl Iterator<Item = String> {
     std::iter::once(OWN.to_owned()).chain(named.map(|entry| entry.file_name().to_string_lossy().into_owned()))
 }
 
-/// Opens all network namespaces that a process is in or that have a name, each once.
+/// Opens all network namespaces that have a name or a process, each once.
 pub fn all() -> Vec<Namespace> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let of_processes = processes
@@ -120,7 +120,7 @@ pub fn all() -> Vec<Namespace> {
     found.into_values().collect()
 }
 
-/// Returns those whose default is this congestion control.
+/// Returns the namespaces whose default is this congestion control.
 pub fn with_default(control: &str) -> Vec<Namespace> {
     all().into_iter().filter(|namespace| namespace.default_control().is_ok_and(|found| found == control)).collect()
 }

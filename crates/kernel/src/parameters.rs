@@ -1,22 +1,22 @@
-//! PERT's parameters: keys and values as a person writes them, and the numbers that the program in the kernel reads.
+//! PERT's parameters: keys and values of the user, and the numbers that the eBPF program reads.
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 use earlybird_scenario::{Profile, ScenarioError, Time, resolve};
 use earlybird_tcp::{AlphaRule, Control, CurveTail, LossFactor, MaxDelay, PertFlags};
-use earlybird_transport::nearest;
+use earlybird_transport::{ControlName, nearest};
 use serde_json::{Value, json};
 
-/// Binary places of windows, shares and probabilities in the kernel (`bpf/fixed.h`).
+/// Fixed-point one of windows, shares and probabilities in the kernel: 32 fractional bits (`bpf/fixed.h`).
 pub const ONE: f64 = 4_294_967_296.0;
-/// With a larger α the kernel's numbers could overflow.
-const LARGEST_ALPHA_ALLOWED: f64 = 64.0;
-/// Thresholds are no longer than that, in ns.
-const LONGEST_THRESHOLD: u64 = 10_000_000_000;
+/// A larger α could overflow the kernel's fixed-point numbers.
+const MAX_ALPHA: f64 = 64.0;
+/// The largest threshold, in ns.
+const MAX_THRESHOLD: u64 = 10_000_000_000;
 
-/// What an operator chose, checked.
+/// Validated parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// What the endpoint of the simulator has too.
+    /// The parameters that scenarios have, too.
     pub flags: PertFlags,
     /// T1 in ns.
     pub first_threshold: u64,
@@ -40,26 +40,26 @@ impl From<PertFlags> for Parameters {
     }
 }
 
-/// The presets of scenarios that a kernel can have: all but the PI controller's.
+/// The presets: those of scenarios without the PI controller's.
 pub const PRESETS: [&str; 6] = ["default", "text", "guarded", "port", "flat", "h"];
 
-/// What scenarios have no key for, as the papers have one value.
-const OWN: [&str; 4] = ["first-threshold", "second-threshold", "maximum-probability", "largest-alpha"];
-/// What scenarios say of PERT.
-const SHARED: [&str; 8] =
+/// Keys that scenarios do not have, as the papers use one value.
+const OWN_KEYS: [&str; 4] = ["first-threshold", "second-threshold", "maximum-probability", "largest-alpha"];
+/// Keys of the table `pert` in scenarios.
+const SCENARIO_KEYS: [&str; 8] =
     ["preset", "form", "max-delay", "curve-tail", "alpha", "growth-on-response", "loss-factor", "guards"];
 
 impl Parameters {
-    /// Reads keys and values: those of scenarios' table `pert`, and the numbers of the curve.
+    /// Parses keys and values: those of the table `pert` in scenarios, and those of the response curve.
     ///
     /// # Errors
-    /// The first that is wrong, with its key, its value and what is allowed.
-    pub fn read(settings: &[(String, String)]) -> Outcome<Self> {
+    /// The first invalid one, with its key, value and what is allowed.
+    pub fn read(settings: &[(String, String)]) -> Result<Self> {
         for (key, value) in settings {
             known(key, value)?;
         }
         let (own, shared): (Vec<_>, Vec<_>) =
-            settings.iter().cloned().partition(|(key, _)| OWN.contains(&key.as_str()));
+            settings.iter().cloned().partition(|(key, _)| OWN_KEYS.contains(&key.as_str()));
         let mut parameters = Self::from(flags(&shared)?);
         for (key, value) in &own {
             parameters.set(key, value)?;
@@ -67,21 +67,21 @@ impl Parameters {
         parameters.check()
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Outcome {
+    fn set(&mut self, key: &str, value: &str) -> Result {
         match key {
             "first-threshold" => self.first_threshold = nanos(key, value)?,
             "second-threshold" => self.second_threshold = nanos(key, value)?,
             "maximum-probability" => self.maximum_probability = number(key, value, 0.0, 1.0)?,
-            _ => self.largest_alpha = number(key, value, 1.0, LARGEST_ALPHA_ALLOWED)?,
+            _ => self.largest_alpha = number(key, value, 1.0, MAX_ALPHA)?,
         }
         Ok(())
     }
 
-    fn check(self) -> Outcome<Self> {
+    fn check(self) -> Result<Self> {
         let (first, second) = (self.first_threshold, self.second_threshold);
         if first == 0 || first >= second {
-            let (first, second) = (in_millis(first), in_millis(second));
-            return Err(Failure::new(format!(
+            let (first, second) = (to_millis(first), to_millis(second));
+            return Err(Error::new(format!(
                 "first-threshold: `{first} ms` does not fit; allowed: above 0 and below second-threshold, {second} ms."
             )));
         }
@@ -111,7 +111,7 @@ impl Parameters {
     }
 }
 
-/// Says in words what the numbers of a loaded program mean; `None` if they are another version's.
+/// Describes the numbers of a loaded program; `None` if they are of another version.
 pub fn described(numbers: &[u64]) -> Option<Value> {
     let &[adaptive, raw, flat, alpha, grows, halves, guards, first, second, probability, largest] = numbers else {
         return None;
@@ -126,37 +126,37 @@ pub fn described(numbers: &[u64]) -> Option<Value> {
         "growth-on-response": grows == 1,
         "loss-factor": either(halves, "half", "beta"),
         "guards": guards == 1,
-        "first-threshold": format!("{}ms", in_millis(first)),
-        "second-threshold": format!("{}ms", in_millis(second)),
+        "first-threshold": format!("{}ms", to_millis(first)),
+        "second-threshold": format!("{}ms", to_millis(second)),
         "maximum-probability": rounded(probability as f64 / ONE),
         "largest-alpha": rounded(largest as f64 / ONE),
     }))
 }
 
-/// Drops the digits that come from 32 binary places.
+/// Rounds off the digits below the resolution of 32 fractional bits.
 fn rounded(number: f64) -> f64 {
     (number * 1e8).round() / 1e8
 }
 
-fn in_millis(nanos: u64) -> f64 {
+fn to_millis(nanos: u64) -> f64 {
     nanos as f64 / 1e6
 }
 
-fn known(key: &str, value: &str) -> Outcome {
-    let keys = || SHARED.into_iter().chain(OWN);
+fn known(key: &str, value: &str) -> Result {
+    let keys = || SCENARIO_KEYS.into_iter().chain(OWN_KEYS);
     if value == "pi" && key == "preset" {
         let presets = PRESETS.join(", ");
-        return Err(Failure::new(format!("preset: `pi` lives in the simulator only; allowed: {presets}.")));
+        return Err(Error::new(format!("preset: `pi` exists only in the simulator; allowed: {presets}.")));
     }
     if keys().any(|known| known == key) {
         return Ok(());
     }
     let hint = nearest(key, keys()).map(|meant| format!(" hint: did you mean `{meant}`?")).unwrap_or_default();
     let allowed = keys().collect::<Vec<_>>().join(", ");
-    Err(Failure::new(format!("{key}: PERT has no such parameter; allowed: {allowed}.{hint}")))
+    Err(Error::new(format!("{key}: PERT has no such parameter; allowed: {allowed}.{hint}")))
 }
 
-/// The smallest scenario, in which PERT's table is what it is in all others.
+/// A minimal scenario, to parse the table `pert` with the rules of scenarios.
 const SCENARIO: &str = r#"
 title = "PERT in the kernel"
 duration = "1s"
@@ -165,34 +165,35 @@ network = { links = [{ from = "a", to = "b", rate = "1Mb/s", delay = "1ms" }] }
 flows = [{ name = "flow", from = "a", to = "b", application = { bulk = {} } }]
 "#;
 
-fn flags(settings: &[(String, String)]) -> Outcome<PertFlags> {
+fn flags(settings: &[(String, String)]) -> Result<PertFlags> {
     let overrides: Vec<_> =
         settings.iter().map(|(key, value)| (format!("endpoint.pert.{key}"), value.clone())).collect();
-    let scenario = resolve(SCENARIO, &overrides).map_err(|error| own_words(&error))?;
-    match scenario.endpoint.controls.control("pert", Profile::Linux) {
+    let scenario = resolve(SCENARIO, &overrides).map_err(|error| without_prefix(&error))?;
+    let control = ControlName::new("pert").and_then(|name| scenario.endpoint.controls.control(name, Profile::Linux));
+    match control {
         Some(Control::Pert(flags)) => Ok(flags),
-        other => Err(Failure::new(format!("the table `pert` of scenarios makes {other:?}."))),
+        other => Err(Error::new(format!("the table `pert` of scenarios makes {other:?}."))),
     }
 }
 
-fn own_words(error: &ScenarioError) -> Failure {
-    // The PI controller's preset is the simulator's alone.
-    Failure::new(error.to_string().replace("endpoint.pert.", "").replace(", h, pi.", ", h."))
+fn without_prefix(error: &ScenarioError) -> Error {
+    // The preset of the PI controller exists only in the simulator.
+    Error::new(error.to_string().replace("endpoint.pert.", "").replace(", h, pi.", ", h."))
 }
 
-fn nanos(key: &str, value: &str) -> Outcome<u64> {
-    let time: Time = value.parse().map_err(|error: ScenarioError| Failure::new(format!("{key}: {error}")))?;
+fn nanos(key: &str, value: &str) -> Result<u64> {
+    let time: Time = value.parse().map_err(|error: ScenarioError| Error::new(format!("{key}: {error}")))?;
     let nanos = time.duration().as_nanos();
-    if nanos > LONGEST_THRESHOLD {
-        return Err(Failure::new(format!("{key}: `{value}` is too long; allowed: up to 10s.")));
+    if nanos > MAX_THRESHOLD {
+        return Err(Error::new(format!("{key}: `{value}` is too long; allowed: up to 10s.")));
     }
     Ok(nanos)
 }
 
-fn number(key: &str, value: &str, low: f64, high: f64) -> Outcome<f64> {
+fn number(key: &str, value: &str, low: f64, high: f64) -> Result<f64> {
     match value.parse::<f64>() {
         Ok(number) if (low..=high).contains(&number) => Ok(number),
-        _ => Err(Failure::new(format!("{key}: `{value}` does not fit; allowed: a number from {low} to {high}."))),
+        _ => Err(Error::new(format!("{key}: `{value}` does not fit; allowed: a number from {low} to {high}."))),
     }
 }
 
@@ -200,7 +201,7 @@ fn number(key: &str, value: &str, low: f64, high: f64) -> Outcome<f64> {
 mod tests {
     use super::*;
 
-    fn read(settings: &[(&str, &str)]) -> Outcome<Parameters> {
+    fn read(settings: &[(&str, &str)]) -> Result<Parameters> {
         Parameters::read(&settings.iter().map(|&(key, value)| (key.into(), value.into())).collect::<Vec<_>>())
     }
 
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named_with_what_does() {
+    fn errors_name_the_key_and_what_is_allowed() {
         for (settings, words) in [
             ([("preset", "flatt")].as_slice(), ["preset: `flatt`", "flat, h. hint: did you mean `flat`?"]),
             (&[("preset", "pi")], ["preset: `pi`", "allowed: default"]),
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_numbers_of_a_loaded_program_are_said_in_words() {
+    fn numbers_of_a_loaded_program_are_described() {
         let words = described(&Parameters::from(PertFlags::HOMOGENEOUS).numbers()).unwrap();
         assert_eq!(words["form"], "homogeneous");
         assert_eq!(words["maximum-probability"], 0.05);

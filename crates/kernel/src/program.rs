@@ -1,112 +1,112 @@
-//! PERT's program, with its parameters, in the kernel.
+//! Loads PERT's eBPF programs and their parameters.
 
-use crate::check::has_links;
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 use crate::parameters::Parameters;
-use crate::undo::Step;
+use crate::requirements::has_links;
+use crate::undo::UndoStep;
 use libbpf_rs::{Link, MapCore, Object, ObjectBuilder, OpenMapMut, OpenObject};
 use std::ffi::OsStr;
 
 const PERT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/pert.bpf.o"));
-const CHOOSE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/choose.bpf.o"));
-/// A name in the kernel with the zero behind it (`TCP_CA_NAME_MAX`).
+const SELECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/select.bpf.o"));
+/// Size of a congestion control's name with the terminating zero (`TCP_CA_NAME_MAX`).
 pub const NAME_BYTES: usize = 16;
-/// The map of PERT's parameters …
+/// The map of parameters.
 pub const PARAMETERS: &str = ".rodata.parameters";
-/// … of its registration, …
+/// The map of the registration (`struct_ops`).
 const OPERATIONS: &str = "pert";
-/// … and the program that a test feeds without a socket.
+/// The program that tests call without a socket.
 const REPLAY: &str = "pert_replay";
 
-/// PERT registered with the kernel; dropping it takes it out again.
+/// A registration with the kernel, which ends on drop.
 #[derive(Debug)]
-pub struct Registered {
+pub struct Registration {
     /// Holds the registration.
     pub link: Link,
     _object: Object,
 }
 
-/// Which of the two programs of the object to load.
+/// Which programs of the object to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum Program {
     CongestionControl,
     Replay,
 }
 
-/// How a registration ends.
+/// When a registration ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum Lifetime {
     /// With the last process or file that holds its link (Linux 6.4).
     WithHolder,
-    /// When somebody says so.
+    /// When it is deleted explicitly.
     OnRequest,
 }
 
-impl Ending {
-    /// Returns the better one that this kernel has.
+impl Lifetime {
+    /// Returns the best one that this kernel supports.
     pub fn best() -> Self {
         if has_links() { Self::WithHolder } else { Self::OnRequest }
     }
 }
 
-/// Registers PERT as congestion control `name`; `note` hears what has to be undone before it is done.
+/// Registers PERT as congestion control `name`. `note` is called with each undo step before its change.
 ///
 /// # Errors
-/// If the kernel refuses; it has been asked before whether it can, see [`crate::check`].
+/// If the kernel refuses; see [`crate::requirements`].
 pub fn register(
     name: &str,
     parameters: &Parameters,
-    ending: Ending,
-    note: &mut dyn FnMut(Step) -> Outcome,
-) -> Outcome<Registered> {
-    quietly();
+    lifetime: Lifetime,
+    note: &mut dyn FnMut(UndoStep) -> Result,
+) -> Result<Registration> {
+    silence_libbpf();
     let mut open = open(PERT)?;
     write(&mut open, PARAMETERS, &bytes(parameters, name))?;
     rename(&mut open, name)?;
-    choose(&mut open, Part::CongestionControl)?;
-    if ending == Ending::OnRequest {
-        // Without BPF_F_LINK, which libbpf has set.
+    select_program(&mut open, Program::CongestionControl)?;
+    if lifetime == Lifetime::OnRequest {
+        // Clears BPF_F_LINK, which libbpf sets: older kernels do not know it.
         operations_of(&mut open)?.set_map_flags(0).map_err(|error| refused(&error))?;
     }
     let mut object = open.load().map_err(|error| refused(&error))?;
     let mut operations = object.maps_mut().find(|map| map.name() == OPERATIONS).ok_or_else(|| missing(OPERATIONS))?;
-    if ending == Ending::OnRequest {
-        note(Step::Registration(operations.info().map_err(|error| refused(&error))?.info.id))?;
+    if lifetime == Lifetime::OnRequest {
+        note(UndoStep::Registration(operations.info().map_err(|error| refused(&error))?.info.id))?;
     }
     let link = operations.attach_struct_ops().map_err(|error| refused(&error))?;
-    Ok(Registered { link, _object: object })
+    Ok(Registration { link, _object: object })
 }
 
-/// Loads the same functions for a test, which calls [`Object::progs_mut`]'s only one step by step.
+/// Loads the replay program for tests, which call it step by step.
 ///
 /// # Errors
 /// If the kernel refuses.
-pub fn load_replay(parameters: &Parameters) -> Outcome<Object> {
-    quietly();
+pub fn load_replay(parameters: &Parameters) -> Result<Object> {
+    silence_libbpf();
     let mut open = open(PERT)?;
     write(&mut open, PARAMETERS, &bytes(parameters, OPERATIONS))?;
-    choose(&mut open, Part::Replay)?;
+    select_program(&mut open, Program::Replay)?;
     open.load().map_err(|error| refused(&error))
 }
 
-/// Loads what gives the sockets of a control group a congestion control.
+/// Loads the program that selects a congestion control for the sockets of a cgroup.
 ///
 /// # Errors
 /// If the kernel refuses.
-pub fn load_chooser(name: &str) -> Outcome<Object> {
-    quietly();
-    let mut open = open(CHOOSE)?;
-    write(&mut open, ".rodata.chosen", &padded(name))?;
+pub fn load_selector(name: &str) -> Result<Object> {
+    silence_libbpf();
+    let mut open = open(SELECT)?;
+    write(&mut open, ".rodata.selected", &padded(name))?;
     open.load().map_err(|error| refused(&error))
 }
 
-/// What libbpf has to say beside its errors is for programmers.
-fn quietly() {
+/// Turns off libbpf's messages: its errors are returned as well.
+fn silence_libbpf() {
     libbpf_rs::set_print(None);
 }
 
-fn open(object: &[u8]) -> Outcome<OpenObject> {
-    ObjectBuilder::default().open_memory(object).map_err(|error| Failure::of("the program cannot be read", error))
+fn open(object: &[u8]) -> Result<OpenObject> {
+    ObjectBuilder::default().open_memory(object).map_err(|error| Error::context("the program cannot be read", error))
 }
 
 fn bytes(parameters: &Parameters, name: &str) -> Vec<u8> {
@@ -120,13 +120,13 @@ fn padded(name: &str) -> [u8; NAME_BYTES] {
     bytes
 }
 
-fn write(open: &mut OpenObject, map: &str, bytes: &[u8]) -> Outcome {
+fn write(open: &mut OpenObject, map: &str, bytes: &[u8]) -> Result {
     let mut map = open.maps_mut().find(|candidate| candidate.name() == map).ok_or_else(|| missing(map))?;
-    map.set_initial_value(bytes).map_err(|error| Failure::of("the parameters do not fit the program", error))
+    map.set_initial_value(bytes).map_err(|error| Error::context("the parameters do not fit the program", error))
 }
 
-/// The name stands at the end of the operations as `bpf/kernel.h` declares them.
-fn rename(open: &mut OpenObject, name: &str) -> Outcome {
+/// Replaces the name in the operations: the last member in `bpf/kernel.h`.
+fn rename(open: &mut OpenObject, name: &str) -> Result {
     let mut map = operations_of(open)?;
     let value = map.initial_value_mut().ok_or_else(|| missing(OPERATIONS))?;
     let written = padded(OPERATIONS);
@@ -135,25 +135,25 @@ fn rename(open: &mut OpenObject, name: &str) -> Outcome {
     Ok(())
 }
 
-fn operations_of(open: &mut OpenObject) -> Outcome<OpenMapMut<'_>> {
+fn operations_of(open: &mut OpenObject) -> Result<OpenMapMut<'_>> {
     open.maps_mut().find(|map| map.name() == OPERATIONS).ok_or_else(|| missing(OPERATIONS))
 }
 
-fn choose(open: &mut OpenObject, part: Part) -> Outcome {
+fn select_program(open: &mut OpenObject, which: Program) -> Result {
     for mut program in open.progs_mut() {
         let is_replay = program.name() == OsStr::new(REPLAY);
-        program.set_autoload(is_replay == (part == Part::Replay));
+        program.set_autoload(is_replay == (which == Program::Replay));
     }
-    if part == Part::Replay {
+    if which == Program::Replay {
         operations_of(open)?.set_autocreate(false).map_err(|error| refused(&error))?;
     }
     Ok(())
 }
 
-fn missing(part: &str) -> Failure {
-    Failure::new(format!("the program has no `{part}`: build it anew with `make kernel`."))
+fn missing(part: &str) -> Error {
+    Error::new(format!("the program has no `{part}`: rebuild it with `make kernel`."))
 }
 
-fn refused(error: &libbpf_rs::Error) -> Failure {
-    Failure::of("the kernel refuses the program; `earlybird kernel check` may say why", format!("{error:#}"))
+fn refused(error: &libbpf_rs::Error) -> Error {
+    Error::context("the kernel refuses the program; `earlybird kernel check` may say why", format!("{error:#}"))
 }

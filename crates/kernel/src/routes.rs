@@ -1,40 +1,40 @@
 //! Routes with a congestion control of their own (`ip route … congctl NAME`).
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Error, Result};
 use crate::namespaces::Namespace;
 use std::process::Command;
 
-/// Returns the routes to a destination as `ip route` writes them.
+/// Returns the route to a destination in the format of `ip route`.
 ///
 /// # Errors
-/// If there is none, or more than one, or no `ip`.
-pub fn find(namespace: &Namespace, destination: &str) -> Outcome<String> {
+/// If there is no route or several, or `ip` is missing.
+pub fn find(namespace: &Namespace, destination: &str) -> Result<String> {
     let shown = ip(namespace, &["route", "show", "exact", destination])?;
     match shown.lines().map(str::trim).collect::<Vec<_>>()[..] {
         [route] => Ok(route.to_owned()),
-        [] => Err(Failure::new(format!(
+        [] => Err(Error::new(format!(
             "--route: `{destination}` is no route of the namespace `{}`; `ip route` shows them.",
             namespace.name
         ))),
-        _ => Err(Failure::new(format!(
+        _ => Err(Error::new(format!(
             "--route: there are several routes to `{destination}`; change one with `ip route`."
         ))),
     }
 }
 
-/// Returns a route this congestion control.
+/// Sets the congestion control of a route.
 ///
 /// # Errors
 /// If the kernel refuses.
-pub fn set(namespace: &Namespace, route: &str, control: &str) -> Outcome {
+pub fn set(namespace: &Namespace, route: &str, control: &str) -> Result {
     change(namespace, &without_control(route), &["congctl", control])
 }
 
-/// Returns a route back what it had.
+/// Restores a route.
 ///
 /// # Errors
 /// If the kernel refuses.
-pub fn reset(namespace: &Namespace, route: &str) -> Outcome {
+pub fn reset(namespace: &Namespace, route: &str) -> Result {
     change(namespace, &words(route), &[])
 }
 
@@ -48,7 +48,7 @@ fn controlled_by(route: &str, control: &str) -> bool {
     words(route).windows(2).any(|pair| pair == ["congctl", control])
 }
 
-/// Drops what is said of the state of a route, which cannot be set.
+/// Removes the state flags of a route, which cannot be set.
 fn words(route: &str) -> Vec<&str> {
     route.split_whitespace().filter(|word| !["linkdown", "dead", "offload"].contains(word)).collect()
 }
@@ -61,17 +61,20 @@ fn without_control(route: &str) -> Vec<&str> {
     words
 }
 
-fn change(namespace: &Namespace, route: &[&str], more: &[&str]) -> Outcome {
+fn change(namespace: &Namespace, route: &[&str], more: &[&str]) -> Result {
     ip(namespace, &[&["route", "change"], route, more].concat()).map(|_| ())
 }
 
-fn ip(namespace: &Namespace, arguments: &[&str]) -> Outcome<String> {
+fn ip(namespace: &Namespace, arguments: &[&str]) -> Result<String> {
     let run = || Command::new("ip").args(arguments).output();
     let output = namespace.inside(run).and_then(|output| output);
-    let output = output.map_err(|error| Failure::of("`ip` cannot be run (`apt-get install iproute2`)", error))?;
+    let output = output.map_err(|error| Error::context("`ip` cannot be run (`apt-get install iproute2`)", error))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(Failure::of(&format!("`ip {}`", arguments.join(" ")), said.trim().trim_end_matches('.').replace('\n', "; ")))
+    let message = String::from_utf8_lossy(&output.stderr);
+    Err(Error::context(
+        &format!("`ip {}`", arguments.join(" ")),
+        message.trim().trim_end_matches('.').replace('\n', "; "),
+    ))
 }

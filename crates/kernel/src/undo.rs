@@ -1,41 +1,41 @@
-//! What has to be put back when a congestion control goes.
+//! Steps that undo changes when a congestion control is unloaded.
 
-use crate::groups;
+use crate::cgroups;
 use crate::namespaces::Namespace;
 use crate::routes;
 use libbpf_rs::{MapCore, MapHandle};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// One thing that was changed.
+/// The undo step of one change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Step {
-    /// The default of a namespace, which had another before.
+pub enum UndoStep {
+    /// Restore the default of a namespace.
     Default {
-        /// As [`Namespace::open`] takes it.
+        /// The namespace, for [`Namespace::open`].
         namespace: String,
-        /// What stands there now.
+        /// The new default.
         control: String,
-        /// What stood there.
+        /// The previous default.
         before: String,
     },
-    /// A route, as it was.
+    /// Restore a route.
     Route {
-        /// As [`Namespace::open`] takes it.
+        /// The namespace, for [`Namespace::open`].
         namespace: String,
-        /// As `ip route` takes it.
+        /// The previous route, as an argument of `ip route`.
         before: String,
     },
-    /// A control group that was made.
+    /// Remove a cgroup.
     ControlGroup(PathBuf),
-    /// A registration that does not end by itself: the number of its map.
+    /// Delete a registration that does not end with its holder: the identifier of its map.
     Registration(u32),
 }
 
-/// A step with what it needs, held open, as its name may be gone by then.
+/// An undo step with its open resources, whose names may be gone by then.
 #[derive(Debug)]
-pub enum Held {
+pub enum OpenUndo {
     /// See [`Step::Default`].
     Default(Namespace, String, String),
     /// See [`Step::Route`].
@@ -46,22 +46,22 @@ pub enum Held {
     Registration(MapHandle),
 }
 
-impl Step {
-    /// Opens what it needs; `None` if that is not there any more, so that there is nothing to put back.
-    pub fn hold(self) -> Option<Held> {
+impl UndoStep {
+    /// Opens its resources. Returns `None` if they do not exist any more, so that nothing is to be undone.
+    pub fn open(self) -> Option<OpenUndo> {
         match self {
             Self::Default { namespace, control, before } => {
-                Some(Held::Default(Namespace::open(&namespace).ok()?, control, before))
+                Some(OpenUndo::Default(Namespace::open(&namespace).ok()?, control, before))
             }
-            Self::Route { namespace, before } => Some(Held::Route(Namespace::open(&namespace).ok()?, before)),
-            Self::ControlGroup(path) => Some(Held::ControlGroup(path)),
-            Self::Registration(map) => Some(Held::Registration(MapHandle::from_map_id(map).ok()?)),
+            Self::Route { namespace, before } => Some(OpenUndo::Route(Namespace::open(&namespace).ok()?, before)),
+            Self::ControlGroup(path) => Some(OpenUndo::ControlGroup(path)),
+            Self::Registration(map) => Some(OpenUndo::Registration(MapHandle::from_map_id(map).ok()?)),
         }
     }
 }
 
-impl Held {
-    /// Puts it back. What somebody else has changed in the meantime stays.
+impl OpenUndo {
+    /// Executes the step. Later changes by others stay.
     pub fn undo(&self) {
         match self {
             Self::Default(namespace, control, before) => {
@@ -72,7 +72,7 @@ impl Held {
             Self::Route(namespace, before) => {
                 let _ = routes::reset(namespace, before);
             }
-            Self::ControlGroup(group) => groups::remove(group),
+            Self::ControlGroup(group) => cgroups::remove(group),
             Self::Registration(map) => {
                 let _ = map.delete(&0_u32.to_ne_bytes());
             }

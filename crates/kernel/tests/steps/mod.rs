@@ -1,4 +1,4 @@
-//! The two PERTs side by side, and what happens to both.
+//! Runs both implementations of PERT side by side.
 
 use earlybird_kernel::parameters::{ONE, Parameters};
 use earlybird_kernel::program::load_replay;
@@ -11,7 +11,7 @@ use std::fmt;
 const NO_THRESHOLD: u32 = 0x7fff_ffff;
 const INITIAL_WINDOW: f64 = 10.0;
 
-/// The largest differences between the two.
+/// The largest differences between both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Differences {
     pub(crate) window: f64,
@@ -19,9 +19,9 @@ pub(crate) struct Differences {
     pub(crate) probability: f64,
     /// In ns.
     pub(crate) queueing: u64,
-    /// How often slow-start thresholds differed.
+    /// The number of different slow-start thresholds.
     pub(crate) thresholds: u32,
-    /// Samples and early responses in all.
+    /// Total samples and early responses.
     pub(crate) steps: u64,
     pub(crate) responses: u64,
     /// The largest window.
@@ -54,9 +54,9 @@ impl fmt::Display for Differences {
     }
 }
 
-/// What the kernel's functions are given and give back (`struct step` of `bpf/replay.h`).
+/// Input and output of the eBPF program (`struct replay_step` of `bpf/replay.h`).
 #[derive(Clone, Copy, Default)]
-struct Step {
+struct UndoStep {
     kind: u32,
     now: u64,
     rtt: u64,
@@ -74,7 +74,7 @@ const ACK: u32 = 1;
 const LOSS: u32 = 2;
 const TIMEOUT: u32 = 3;
 
-impl Step {
+impl UndoStep {
     fn bytes(&self) -> Vec<u8> {
         let words = |words: &[u32]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<_>>();
         let longs = |longs: &[u64]| longs.iter().flat_map(|long| long.to_ne_bytes()).collect::<Vec<_>>();
@@ -88,7 +88,7 @@ impl Step {
     }
 }
 
-/// What came of a step.
+/// The state after a step.
 struct State {
     cwnd: f64,
     ssthresh: u64,
@@ -105,7 +105,7 @@ impl State {
     }
 }
 
-/// Both PERTs, each with a window of its own.
+/// Both implementations, each with its own window.
 pub(crate) struct Twins {
     kernel: Object,
     endpoint: Box<dyn CongestionControl>,
@@ -135,7 +135,7 @@ impl Twins {
             differences: Differences::default(),
         };
         let start = (INITIAL_WINDOW * ONE) as u64;
-        twins.kernel_step(&Step { kind: START, cwnd: start, ssthresh: NO_THRESHOLD.into(), ..Step::default() });
+        twins.kernel_step(&UndoStep { kind: START, cwnd: start, ssthresh: NO_THRESHOLD.into(), ..UndoStep::default() });
         twins
     }
 
@@ -143,26 +143,26 @@ impl Twins {
         self.endpoint.cwnd()
     }
 
-    fn kernel_step(&self, step: &Step) -> State {
+    fn kernel_step(&self, step: &UndoStep) -> State {
         let mut bytes = step.bytes();
         let program = self.kernel.progs_mut().find(|program| program.name() == "pert_replay").expect("it is there");
         program.test_run(ProgramInput { context_in: Some(&mut bytes), ..ProgramInput::default() }).expect("it runs");
         State::of(&bytes)
     }
 
-    /// Hands over an ACK that comes so much later, of a sender that fills its window.
+    /// Processes an ACK that arrives `after` the last one, of a sender that fills its window.
     pub(crate) fn ack(&mut self, after: Duration, rtt: Option<Duration>, acked: u32, growth: u32) {
         let una = self.una + u64::from(acked);
         let nxt = una + self.cwnd() as u64;
         self.take(&Ack { now: self.now + after, rtt, una, nxt, acked, growth });
     }
 
-    /// Hands over an ACK.
+    /// Processes an ACK.
     pub(crate) fn take(&mut self, ack: &Ack) {
         let &Ack { now, rtt, una, nxt, acked, growth } = ack;
         (self.now, self.una) = (now, una);
         let mut ahead = self.draws.clone();
-        let step = Step {
+        let step = UndoStep {
             kind: ACK,
             now: self.now.as_nanos(),
             rtt: rtt.map_or(0, Duration::as_nanos),
@@ -171,7 +171,7 @@ impl Twins {
             acked,
             growth,
             draw: (ahead.unit() * ONE) as u32,
-            ..Step::default()
+            ..UndoStep::default()
         };
         let was_slow_start = self.cwnd() < self.endpoint.ssthresh();
         let responses = self.endpoint.gauges().early_responses;
@@ -179,7 +179,7 @@ impl Twins {
         (progress.una, progress.nxt, progress.smax, progress.growth) = (self.una, nxt, nxt, growth.into());
         self.endpoint.on_progress(&mut Cx { now: self.now, trace: &mut () }, &progress);
         let state = self.kernel_step(&step);
-        // The endpoint draws only where a response is possible.
+        // The endpoint draws a random number only if a response is possible.
         let may_respond = self.una > self.mark || !self.is_guarded;
         if !was_slow_start && may_respond && self.endpoint.gauges().probability > Some(0.0) {
             self.draws = ahead;
@@ -194,13 +194,13 @@ impl Twins {
 
     pub(crate) fn lose(&mut self) {
         self.endpoint.on_loss(&mut Cx { now: self.now, trace: &mut () }, &Flight::new(1));
-        let state = self.kernel_step(&Step { kind: LOSS, ..Step::default() });
+        let state = self.kernel_step(&UndoStep { kind: LOSS, ..UndoStep::default() });
         self.compare(&state);
     }
 
     pub(crate) fn time_out(&mut self) {
         self.endpoint.on_timeout(&mut Cx { now: self.now, trace: &mut () }, &Flight::new(1));
-        let state = self.kernel_step(&Step { kind: TIMEOUT, ..Step::default() });
+        let state = self.kernel_step(&UndoStep { kind: TIMEOUT, ..UndoStep::default() });
         self.compare(&state);
     }
 
@@ -218,36 +218,36 @@ impl Twins {
     }
 }
 
-/// An ACK that moved the window forward (`struct ack` of `bpf/window.h`).
+/// An ACK that advances `snd_una` (`struct ack` of `bpf/window.h`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ack {
     pub(crate) now: Instant,
     pub(crate) rtt: Option<Duration>,
-    /// In units that need not be segments: only their order counts.
+    /// In arbitrary units: only their order matters.
     pub(crate) una: u64,
     pub(crate) nxt: u64,
     pub(crate) acked: u32,
     pub(crate) growth: u32,
 }
 
-/// What happens to both: a queue that grows and shrinks above a path, and losses.
+/// A sequence of events for both: a queue that grows and shrinks, and losses.
 pub(crate) struct Sequence {
     pub(crate) steps: u64,
-    /// Round-trip times lie between these, in µs.
+    /// The range of RTTs, in µs.
     pub(crate) shortest: u64,
     pub(crate) longest: u64,
-    /// One ACK in so many tells of a loss, or comes after a timeout.
+    /// One ACK in so many reports a loss or follows a timeout.
     pub(crate) losses: u64,
     pub(crate) timeouts: u64,
 }
 
-/// Windows above this lose a packet, as every network has an end.
+/// Windows above this cause a loss, as every network is finite.
 const ROOM: f64 = 3000.0;
 
 impl Sequence {
     pub(crate) fn run(&self, twins: &mut Twins, seed: u64) -> Differences {
         let mut random = SeedTree::new(seed).child("network").random();
-        // Half of the paths have a queue of some ms, on which PERT works; the others any.
+        // Half of the paths have a queue of some ms, the range of PERT; the others any.
         let base = self.shortest + random.below((self.longest - self.shortest) / 2);
         let span = if random.below(2) == 0 { 60_000.min(self.longest - base) } else { self.longest - base };
         let mut queue = 0;
@@ -271,7 +271,7 @@ impl Sequence {
     }
 }
 
-/// Hands both what a connection of Linux met: lines of `event,now,rtt,una,nxt,acked,growth`, as `recorded/README.md` says.
+/// Replays a recorded connection: lines of `event,now,rtt,una,nxt,acked,growth`; see `recorded/README.md`.
 pub(crate) fn replay(recorded: &str, twins: &mut Twins) -> Differences {
     for line in recorded.lines().skip(1) {
         let (event, numbers) = line.split_once(',').expect("an event and numbers");

@@ -1,76 +1,76 @@
-//! Whether this machine can: each condition with what to do where it is not met.
+//! The requirements of PERT in the kernel, with advice where one is not met.
 
-use crate::failure::{Failure, Outcome};
-use crate::groups::Tree;
+use crate::cgroups::CgroupTree;
+use crate::error::{Error, Result};
 use crate::namespaces::read_line;
 use rustix::system::uname;
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The first kernel that this is meant for: the oldest long-term one in which a program may write all that it writes.
-const LEAST_KERNEL: (u32, u32) = (6, 1);
-/// The first one in which a registration ends with its holder.
+/// The first supported kernel: the oldest long-term one in which a program may write all fields that PERT writes.
+const MIN_KERNEL: (u32, u32) = (6, 1);
+/// The first kernel in which a registration ends with its holder (BPF_F_LINK).
 const LINKS: (u32, u32) = (6, 4);
-/// Bits of `CapEff` (`include/uapi/linux/capability.h`).
+/// Capabilities and their bits in `CapEff` (`include/uapi/linux/capability.h`).
 const CAPABILITIES: [(u32, &str); 3] = [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (39, "CAP_BPF")];
 const CAP_SYS_ADMIN: u32 = 21;
-/// How the kernel must have been built, where it says so.
+/// The required options of the kernel's configuration, if it is readable.
 const OPTIONS: [&str; 4] = ["CONFIG_BPF_SYSCALL", "CONFIG_BPF_JIT", "CONFIG_DEBUG_INFO_BTF", "CONFIG_INET"];
-/// What only `run` asks for.
+/// The option that only `run` needs.
 const CGROUP_OPTION: &str = "CONFIG_CGROUP_BPF";
 
-/// One condition.
+/// A requirement.
 #[derive(Clone, Debug, Serialize)]
-pub struct Condition {
-    /// What is asked for.
+pub struct Requirement {
+    /// Its name.
     pub name: &'static str,
-    /// Whether it is met; `None` where that cannot be seen.
+    /// Whether it is met; `None` if unknown.
     pub met: Option<bool>,
     /// What was found.
     pub found: String,
-    /// What to do, if it is not met.
+    /// What to do if it is not met.
     pub advice: String,
 }
 
-impl Condition {
+impl Requirement {
     fn new(name: &'static str, met: impl Into<Option<bool>>, found: impl Into<String>, advice: &str) -> Self {
         let met = met.into();
         Self { name, met, found: found.into(), advice: if met == Some(true) { String::new() } else { advice.into() } }
     }
 
-    /// Says in one line what is missing.
-    fn complaint(&self) -> String {
+    /// Returns what is missing, in one line.
+    fn message(&self) -> String {
         format!("{}: {}. {}", self.name, self.found, self.advice)
     }
 }
 
-/// Returns all conditions for a control of this name.
-pub fn conditions(name: &str) -> Vec<Condition> {
+/// Returns all requirements for a congestion control of this name.
+pub fn all(name: &str) -> Vec<Requirement> {
     vec![kernel(), options(), types(), rights(), is_free(name), control_groups(), file_system(), runs_everywhere()]
 }
 
-/// Makes sure that a control of this name can be loaded.
+/// Checks that a congestion control of this name can be loaded.
 ///
 /// # Errors
-/// The first condition that is not met.
-pub fn ensure(name: &str) -> Outcome {
+/// The first requirement that is not met.
+pub fn ensure(name: &str) -> Result {
     let needed = [kernel(), options(), types(), rights(), is_free(name)];
     needed
         .iter()
-        .find(|condition| condition.met == Some(false))
-        .map_or(Ok(()), |condition| Err(Failure::new(condition.complaint())))
+        .find(|requirement| requirement.met == Some(false))
+        .map_or(Ok(()), |requirement| Err(Error::new(requirement.message())))
 }
 
-/// Says why no program can be loaded here; `None` if one can.
+/// Returns why no program can be loaded; `None` if one can.
 pub fn obstacle() -> Option<String> {
     let needed = [kernel(), options(), types(), rights()];
-    needed.iter().find(|condition| condition.met == Some(false)).map(Condition::complaint)
+    needed.iter().find(|requirement| requirement.met == Some(false)).map(Requirement::message)
 }
 
-fn kernel() -> Condition {
-    let advice = format!("Run a kernel of version {}.{} or later.", LEAST_KERNEL.0, LEAST_KERNEL.1);
-    Condition::new("kernel", version() >= LEAST_KERNEL, format!("Linux {}", release()), &advice)
+fn kernel() -> Requirement {
+    let advice = format!("Run a kernel of version {}.{} or later.", MIN_KERNEL.0, MIN_KERNEL.1);
+    Requirement::new("kernel", version() >= MIN_KERNEL, format!("Linux {}", release()), &advice)
 }
 
 fn release() -> String {
@@ -88,14 +88,14 @@ pub fn has_links() -> bool {
     version() >= LINKS
 }
 
-fn options() -> Condition {
+fn options() -> Requirement {
     let name = "options of the kernel";
     let Some(text) = configuration() else {
-        return Condition::new(name, None, "neither /proc/config.gz nor a file in /boot tells them", "");
+        return Requirement::new(name, None, "neither /proc/config.gz nor a file in /boot exists", "");
     };
     let missing: Vec<_> = OPTIONS.into_iter().filter(|option| !has(&text, option)).collect();
     let found = if missing.is_empty() { OPTIONS.join(", ") } else { format!("without {}", missing.join(", ")) };
-    Condition::new(
+    Requirement::new(
         name,
         missing.is_empty(),
         found,
@@ -107,7 +107,7 @@ fn has(configuration: &str, option: &str) -> bool {
     configuration.lines().any(|line| line.strip_prefix(option) == Some("=y"))
 }
 
-/// Reads how the kernel was built, with `zcat` as everybody would.
+/// Reads the configuration of the kernel; `zcat` avoids a dependency for one file.
 fn configuration() -> Option<String> {
     let packed = std::process::Command::new("zcat").arg("/proc/config.gz").output().ok();
     let packed = packed.filter(|output| output.status.success()).map(|output| output.stdout);
@@ -115,50 +115,50 @@ fn configuration() -> Option<String> {
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Where the kernel describes its types (BTF).
+/// The type information of the kernel (BTF).
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
-fn types() -> Condition {
+fn types() -> Requirement {
     let (met, found) = match fs::File::open(TYPES) {
         Ok(_) => (true, TYPES.to_owned()),
         Err(error) => (false, format!("{TYPES}: {error}")),
     };
     let advice =
         "The kernel must describe its types: run one built with CONFIG_DEBUG_INFO_BTF=y, and have /sys mounted.";
-    Condition::new("types of the kernel (BTF)", met, found, advice)
+    Requirement::new("types of the kernel (BTF)", met, found, advice)
 }
 
 /// What kernels add to `bpf_prog_aux` that run no program while process 1 is the current task (`docs/kernel.md`), and Linux has not.
 const SKIP: &[u8] = b"\0init_owned\0";
 
 /// Looks for it among the names of the kernel's types. It forbids nothing: PERT makes up for most of it.
-fn runs_everywhere() -> Condition {
+fn runs_everywhere() -> Requirement {
     let name = "programs run whatever is interrupted";
     let Ok(types) = fs::read(TYPES) else {
-        return Condition::new(name, None, format!("{TYPES} cannot be read"), "");
+        return Requirement::new(name, None, format!("{TYPES} cannot be read"), "");
     };
     if skips(&types) {
         let found = "perhaps not: this kernel knows programs that are `init_owned`, and skips others where process 1 is interrupted. \
                      A loss that PERT is not asked about so is made up for with the next ACK, after one burst";
-        return Condition::new(name, None, found, "With very many connections take a kernel without it");
+        return Requirement::new(name, None, found, "With very many connections take a kernel without it");
     }
-    Condition::new(name, true, "this kernel has no `init_owned`", "")
+    Requirement::new(name, true, "this kernel has no `init_owned`", "")
 }
 
 fn skips(types: &[u8]) -> bool {
     types.windows(SKIP.len()).any(|window| window == SKIP)
 }
 
-fn rights() -> Condition {
-    let held = effective_capabilities();
-    let has = |bit: u32| held >> bit & 1 == 1;
+fn rights() -> Requirement {
+    let undos = effective_capabilities();
+    let has = |bit: u32| undos >> bit & 1 == 1;
     let missing: Vec<_> = CAPABILITIES
         .iter()
         .filter(|(bit, _)| !(has(*bit) || *bit > CAP_SYS_ADMIN && has(CAP_SYS_ADMIN)))
         .map(|&(_, name)| name)
         .collect();
     let found = if missing.is_empty() { "enough".into() } else { format!("without {}", missing.join(", ")) };
-    Condition::new("rights", missing.is_empty(), found, "Run as root (`sudo`).")
+    Requirement::new("rights", missing.is_empty(), found, "Run as root (`sudo`).")
 }
 
 fn effective_capabilities() -> u64 {
@@ -167,66 +167,69 @@ fn effective_capabilities() -> u64 {
     line.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0)
 }
 
-fn is_free(name: &str) -> Condition {
+fn is_free(name: &str) -> Requirement {
     let taken = is_registered(name);
     let found = format!("`{name}` is {}", if taken { "taken" } else { "free" });
     let advice = format!(
         "`earlybird kernel status` says by whom; `earlybird kernel unload --name {name}` takes it out, or load it by another name \
          (`--name`)."
     );
-    Condition::new("name", !taken, found, &advice)
+    Requirement::new("name", !taken, found, &advice)
 }
 
-/// Returns whether the kernel knows a congestion control of this name.
+/// Returns whether a congestion control of this name is registered.
 pub fn is_registered(name: &str) -> bool {
     registered().iter().any(|known| known == name)
 }
 
-/// Returns the congestion controls that the kernel knows.
+/// Returns the registered congestion controls.
 pub fn registered() -> Vec<String> {
     let names = read_line(Path::new("/proc/sys/net/ipv4/tcp_available_congestion_control")).unwrap_or_default();
     names.split_whitespace().map(str::to_owned).collect()
 }
 
-fn control_groups() -> Condition {
+fn control_groups() -> Requirement {
     let name = "control groups (`run` only)";
     if configuration().is_some_and(|text| !has(&text, CGROUP_OPTION)) {
-        return Condition::new(name, false, format!("without {CGROUP_OPTION}"), "Run a kernel built with this option.");
+        return Requirement::new(
+            name,
+            false,
+            format!("without {CGROUP_OPTION}"),
+            "Run a kernel built with this option.",
+        );
     }
-    match Tree::open() {
-        Ok(_) => Condition::new(name, true, "version 2", ""),
+    match CgroupTree::open() {
+        Ok(_) => Requirement::new(name, true, "version 2", ""),
         Err(error) => {
-            Condition::new(name, false, format!("version 2 cannot be mounted: {error}"), "Run as root (`sudo`).")
+            Requirement::new(name, false, format!("version 2 cannot be mounted: {error}"), "Run as root (`sudo`).")
         }
     }
 }
 
-/// Where a load that is meant to stay is pinned.
+/// The folder of pins.
 pub const PINS: &str = "/sys/fs/bpf";
 
-fn file_system() -> Condition {
+fn file_system() -> Requirement {
     let advice = format!("Mount it: `mount -t bpf bpf {PINS}`.");
     let found = mounted("bpf").filter(|place| place == Path::new(PINS));
     let text = found.as_ref().map_or("is not mounted".into(), |place| place.display().to_string());
-    Condition::new("file system of BPF (`--pin` only)", found.is_some(), text, &advice)
+    Requirement::new("file system of BPF (`--pin` only)", found.is_some(), text, &advice)
 }
 
-/// Makes sure that something can be pinned.
+/// Checks that pins are supported.
 ///
 /// # Errors
-/// If BPF's file system is not mounted, or the kernel is too old.
-pub fn ensure_pins() -> Outcome {
+/// If bpffs is not mounted, or the kernel is too old.
+pub fn ensure_pins() -> Result {
     if !has_links() {
         let found = release();
-        return Err(Failure::new(format!(
-            "--pin: Linux {found} holds no registrations by files; allowed from 6.4 on."
-        )));
+        return Err(Error::new(format!("--pin: Linux {found} holds no registrations by files; allowed from 6.4 on.")));
     }
-    let condition = file_system();
-    if condition.met == Some(true) { Ok(()) } else { Err(Failure::new(condition.complaint())) }
+    let requirement = file_system();
+    if requirement.met == Some(true) { Ok(()) } else { Err(Error::new(requirement.message())) }
 }
 
-/// Returns the first place where a file system of this kind is mounted.
+/// Returns the first mount point of a file system type.
 fn mounted(kind: &str) -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
     let line =

@@ -1,8 +1,8 @@
-//! PERT's decisions, as they are made.
+//! Prints PERT's decisions as they are made.
 
-use crate::failure::{Failure, Outcome};
-use crate::instances::{self, Instance};
+use crate::error::{Error, Result};
 use crate::parameters::ONE;
+use crate::status::{self, Loaded};
 use libbpf_rs::{ErrorKind, RingBufferBuilder};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,33 +13,33 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often to look whether it is still loaded.
-const TURN: Duration = Duration::from_millis(200);
-/// In the order of `enum outcome` (`bpf/window.h`) …
+/// How often to poll whether it is still loaded.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// In the order of `enum outcome` (`bpf/window.h`).
 const OUTCOMES: [&str; 5] = ["none", "response", "loss", "timeout", "mode"];
-/// … and of `enum mode` (`bpf/alpha.h`).
+/// In the order of `enum mode` (`bpf/alpha.h`).
 const MODES: [&str; 4] = ["none", "safe", "high-speed", "compete"];
 
-/// Whom to watch.
+/// A request to print decisions.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Watch {
     name: String,
-    /// Tell what every ACK brought, not only what decided something.
+    /// Whether to print every ACK, not only those that changed something.
     #[serde(default)]
     every_ack: bool,
 }
 
-/// Writes a line of JSON for each decision until it is unloaded or nobody reads any more.
+/// Prints a line of JSON for each decision, until PERT is unloaded or the reader closes the pipe.
 ///
 /// # Errors
 /// If it is not loaded.
-pub fn watch(request: &Watch) -> Outcome {
+pub fn watch(request: &Watch) -> Result {
     let name = &request.name;
     let nothing =
-        || Failure::new(format!("--name: no PERT is loaded as `{name}`; `earlybird kernel status` says what is."));
-    let instance = instances::registered(name).ok_or_else(nothing)?;
-    let ring = instance.decisions().ok_or_else(nothing)?;
+        || Error::new(format!("--name: no PERT is loaded as `{name}`; `earlybird kernel status` says what is."));
+    let loaded_one = status::registered(name).ok_or_else(nothing)?;
+    let ring = loaded_one.decisions().ok_or_else(nothing)?;
     let is_read = std::cell::Cell::new(true);
     let mut builder = RingBufferBuilder::new();
     let write = |record: &[u8]| {
@@ -47,14 +47,14 @@ pub fn watch(request: &Watch) -> Outcome {
         is_read.set(is_read.get() && matches!(line, Some(Ok(()))));
         0
     };
-    builder.add(ring, write).map_err(|error| Failure::of("the ring of decisions cannot be read", error))?;
-    let ring = builder.build().map_err(|error| Failure::of("the ring of decisions cannot be read", error))?;
-    let has_ended = ended().map_err(|error| Failure::of("signals cannot be waited for", error))?;
-    let _wish = Wish::of(&instance, request.every_ack);
-    while is_read.get() && !has_ended.load(Ordering::Relaxed) && instance.is_registered() {
-        match ring.poll(TURN) {
+    builder.add(ring, write).map_err(|error| Error::context("the ring of decisions cannot be read", error))?;
+    let ring = builder.build().map_err(|error| Error::context("the ring of decisions cannot be read", error))?;
+    let has_ended = ended().map_err(|error| Error::context("signals cannot be waited for", error))?;
+    let _wish = EveryAck::of(&loaded_one, request.every_ack);
+    while is_read.get() && !has_ended.load(Ordering::Relaxed) && loaded_one.is_registered() {
+        match ring.poll(POLL_INTERVAL) {
             Err(error) if error.kind() != ErrorKind::Interrupted => {
-                return Err(Failure::of("the ring of decisions cannot be read", error));
+                return Err(Error::context("the ring of decisions cannot be read", error));
             }
             _ => {}
         }
@@ -62,7 +62,7 @@ pub fn watch(request: &Watch) -> Outcome {
     Ok(())
 }
 
-/// Becomes true when somebody wants this process to end.
+/// Returns a flag that is set by SIGINT, SIGTERM and SIGHUP.
 fn ended() -> std::io::Result<Arc<AtomicBool>> {
     let has_ended = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -71,29 +71,30 @@ fn ended() -> std::io::Result<Arc<AtomicBool>> {
     Ok(has_ended)
 }
 
-/// Whether every ACK is told, until this is dropped; a watcher that is killed leaves its wish to the next one.
-struct Wish<'a>(&'a Instance);
+/// Records of every ACK until this is dropped. After SIGKILL the switch stays on until the next watcher ends.
+struct EveryAck<'a>(&'a Loaded);
 
-impl<'a> Wish<'a> {
-    fn of(instance: &'a Instance, every_ack: bool) -> Self {
-        instance.tell_every_ack(every_ack);
-        Self(instance)
+impl<'a> EveryAck<'a> {
+    fn of(loaded_one: &'a Loaded, every_ack: bool) -> Self {
+        loaded_one.trace_every_ack(every_ack);
+        Self(loaded_one)
     }
 }
 
-impl Drop for Wish<'_> {
+impl Drop for EveryAck<'_> {
     fn drop(&mut self) {
-        self.0.tell_every_ack(false);
+        self.0.trace_every_ack(false);
     }
 }
 
-/// Reads `struct decision` of `bpf/decisions.h`.
+/// Parses `struct decision` of `bpf/decisions.h`.
 fn described(record: &[u8]) -> Option<Value> {
     let long = |place: usize| Some(u64::from_ne_bytes(record.get(place..place + 8)?.try_into().ok()?));
     let short = |place: usize| Some(u16::from_ne_bytes(record.get(place..place + 2)?.try_into().ok()?));
     let real = |place| Some(long(place)? as f64 / ONE);
     let millis = |place| Some(long(place)? as f64 / 1e6);
     let rtt = Some(millis(16)?).filter(|&rtt| rtt > 0.0);
+    // All ones before the first sample.
     let smallest = Some(millis(32)?).filter(|_| long(32) != Some(u64::MAX));
     let (outcome, mode) = (OUTCOMES.get(usize::from(short(76)?))?, MODES.get(usize::from(short(78)?))?);
     let ssthresh = u32::from_ne_bytes(record.get(72..76)?.try_into().ok()?);

@@ -1,4 +1,4 @@
-//! Control groups (version 2), wherever they are mounted, or nowhere: in `ip netns exec` they are hidden.
+//! Control groups (version 2), wherever they are mounted: `ip netns exec` hides `/sys/fs/cgroup`.
 
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::fs;
@@ -8,46 +8,46 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-/// Their tree, mounted for this process alone and nowhere to be seen; gone when it ends.
+/// The hierarchy, mounted privately for this process; unmounted when it ends.
 #[derive(Debug)]
-pub struct Tree(OwnedFd);
+pub struct CgroupTree(OwnedFd);
 
-impl Tree {
+impl CgroupTree {
     /// Mounts it.
     ///
     /// # Errors
-    /// Without the right to mount, or if the kernel has none.
+    /// If the process may not mount, or the kernel lacks cgroups.
     pub fn open() -> io::Result<Self> {
         let context = fsopen("cgroup2", FsOpenFlags::FSOPEN_CLOEXEC)?;
         fsconfig_create(&context)?;
         Ok(Self(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?))
     }
 
-    /// Returns a group's folder, for this process.
+    /// Returns the folder of a cgroup, as this process sees it.
     pub fn folder(&self, group: &Path) -> PathBuf {
         Path::new("/proc/self/fd").join(self.0.as_raw_fd().to_string()).join(group)
     }
 }
 
-/// Returns the group that this process is in.
+/// Returns the cgroup of this process.
 pub fn own() -> PathBuf {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     PathBuf::from(groups.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default())
 }
 
-/// How often and how long to wait for processes that were killed.
-const PAUSE: Duration = Duration::from_millis(10);
-const PAUSES: u32 = 500;
+/// How often and how many times to poll for killed processes to end.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+const MAX_POLLS: u32 = 500;
 
-/// Ends what still runs in a group, and removes it (`Documentation/admin-guide/cgroup-v2.rst`).
+/// Kills all processes of a cgroup and removes it (`Documentation/admin-guide/cgroup-v2.rst`).
 pub fn remove(group: &Path) {
-    let Ok(tree) = Tree::open() else { return };
+    let Ok(tree) = CgroupTree::open() else { return };
     let folder = tree.folder(group);
-    for _ in 0..PAUSES {
+    for _ in 0..MAX_POLLS {
         if fs::remove_dir(&folder).is_ok() || !folder.exists() {
             return;
         }
         let _ = fs::write(folder.join("cgroup.kill"), "1");
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Gives the sockets of one control group a congestion control, without anybody's default: `earlybird kernel run`. */
+/* Set the congestion control of the sockets of one cgroup, without changing a default: `earlybird kernel run`. */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
 
@@ -15,18 +15,18 @@ struct bpf_sock_ops {
 	__u32 op;
 };
 
-const volatile char chosen[TCP_CA_NAME_MAX] SEC(".rodata.chosen") = "pert";
+const volatile char selected[TCP_CA_NAME_MAX] SEC(".rodata.selected") = "pert";
 
-/* Connections that a listener accepts have its congestion control. */
+/* Accepted connections inherit the congestion control of their listener. */
 SEC("sockops")
-int choose(struct bpf_sock_ops *socket)
+int select_control(struct bpf_sock_ops *socket)
 {
 	char name[TCP_CA_NAME_MAX];
 
 	if (socket->op == BPF_SOCK_OPS_TCP_CONNECT_CB || socket->op == BPF_SOCK_OPS_TCP_LISTEN_CB) {
 #pragma unroll
 		for (int n = 0; n < TCP_CA_NAME_MAX; n++)
-			name[n] = chosen[n]; /* one by one, as the loader writes them: memcpy would take what stands here */
+			name[n] = selected[n]; /* not memcpy: clang would fold the initial value; the loader replaces it */
 		bpf_setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name, sizeof(name));
 	}
 	return 1;
