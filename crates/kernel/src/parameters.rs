@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use earlybird_scenario::{Profile, ScenarioError, Time, resolve};
 use earlybird_tcp::{AlphaRule, Control, CurveTail, LossFactor, MaxDelay, PertFlags};
-use earlybird_transport::{ControlName, nearest};
+use earlybird_transport::nearest;
 use serde_json::{Value, json};
 
 /// Fixed-point one of windows, shares and probabilities in the kernel: 32 fractional bits (`bpf/fixed.h`).
@@ -169,8 +169,7 @@ fn flags(settings: &[(String, String)]) -> Result<PertFlags> {
     let overrides: Vec<_> =
         settings.iter().map(|(key, value)| (format!("endpoint.pert.{key}"), value.clone())).collect();
     let scenario = resolve(SCENARIO, &overrides).map_err(|error| without_prefix(&error))?;
-    let control = ControlName::new("pert").and_then(|name| scenario.endpoint.controls.control(name, Profile::Linux));
-    match control {
+    match scenario.endpoint.controls.control("pert", Profile::Linux) {
         Some(Control::Pert(flags)) => Ok(flags),
         other => Err(Error::new(format!("the table `pert` of scenarios makes {other:?}."))),
     }
