@@ -9,7 +9,7 @@ use arbitrary::{Result, Unstructured};
 use earlybird_tcp::{Config, Connection, Cx, Delivery, FastOpenOffer, Identity, KeepAlive, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{
-    Addresses, Checksums, FastOpen, Flags, Options, Segment, SeqNum, Timestamps, Trouble, Unreachable,
+    Addresses, Checksums, FastOpen, Flags, IcmpError, Options, Segment, SeqNum, Timestamps, Unreachable,
 };
 
 /// Brings a connection into any state, then applies segments, calls and pauses in any order.
@@ -238,7 +238,7 @@ impl<'a> ConnectionUnderTest<'a> {
             let mtu = if data.arbitrary()? { data.int_in_range(68..=1500)? } else { data.arbitrary()? };
             self.connection.on_path_mtu(cx, mtu, seq);
         } else {
-            self.connection.on_unreachable(Trouble::Unreachable(*data.choose(&reasons)?), seq);
+            self.connection.on_unreachable(IcmpError::Unreachable(*data.choose(&reasons)?), seq);
         }
         Ok(())
     }

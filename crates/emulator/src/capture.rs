@@ -3,7 +3,7 @@
 use crate::flow_routes::Side;
 use earlybird_capture::{CaptureFile, Interface, Packets};
 use earlybird_units::Instant;
-use earlybird_wire::without_udp;
+use earlybird_wire::decapsulate_udp;
 use std::io;
 use std::path::Path;
 
@@ -43,7 +43,7 @@ impl Capture {
 
     /// Writes a packet of a side.
     pub fn write(&mut self, at: Instant, side: Side, packet: &[u8]) {
-        let carried = if self.is_within_udp { without_udp(packet) } else { None };
+        let carried = if self.is_within_udp { decapsulate_udp(packet) } else { None };
         let bytes = carried.map_or(packet, |(header, segment)| {
             self.bare.clear();
             self.bare.extend_from_slice(header.as_ref());

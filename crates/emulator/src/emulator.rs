@@ -4,7 +4,7 @@ use crate::flow_routes::{FlowRoute, FlowRoutes, Side};
 use crate::payloads::Payloads;
 use earlybird_sim::{Content, LinkId, Network, Observer, Packet, PacketNetwork};
 use earlybird_units::Instant;
-use earlybird_wire::{Checksums, Datagram, Ecn, Envelope, mark_congested, parse, parse_in_udp};
+use earlybird_wire::{Checksums, Datagram, Ecn, PacketSummary, mark_congested, parse, parse_udp_encapsulated};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A packet that leaves the network.
@@ -55,7 +55,7 @@ impl<O: Observer> Emulator<O> {
 
     /// Admits an IP packet from a side.
     pub fn offer(&mut self, now: Instant, from: Side, bytes: &[u8]) {
-        let read = if self.is_within_udp { Envelope::read_in_udp } else { Envelope::read };
+        let read = if self.is_within_udp { PacketSummary::read_udp_encapsulated } else { PacketSummary::read };
         let envelope = read(bytes).ok();
         let known = envelope.and_then(|envelope| Some((envelope, *self.routes.find(from, &envelope)?)));
         let Some((envelope, route)) = known else {
@@ -75,7 +75,8 @@ impl<O: Observer> Emulator<O> {
 
     /// Parses the TCP segment of a packet, if the observer needs packets.
     fn segment_of(&self, bytes: &[u8]) -> Option<Content> {
-        let read = |bytes| if self.is_within_udp { parse_in_udp(bytes) } else { parse(bytes, Checksums::Ignore) };
+        let read =
+            |bytes| if self.is_within_udp { parse_udp_encapsulated(bytes) } else { parse(bytes, Checksums::Ignore) };
         let parsed = if O::PACKETS { read(bytes).ok() } else { None };
         parsed.map(|parsed| Content::Segment(parsed.segment))
     }
@@ -129,10 +130,10 @@ impl<O: Observer> Emulator<O> {
 }
 
 /// Returns the packet as links and observers see it.
-fn packet(from: Side, route: &FlowRoute, envelope: &Envelope, bytes: usize) -> Packet {
+fn packet(from: Side, route: &FlowRoute, envelope: &PacketSummary, bytes: usize) -> Packet {
     let content = Datagram { len: envelope.payload.unwrap_or(0), ecn: envelope.ecn, ..Datagram::default() };
     let carries_data = envelope.payload.is_none_or(|bytes| bytes > 0);
-    let bytes = bytes - usize::from(envelope.carrier);
+    let bytes = bytes - usize::from(envelope.encapsulation);
     Packet {
         to: route.endpoint(from),
         generation: connection(envelope),
@@ -144,7 +145,7 @@ fn packet(from: Side, route: &FlowRoute, envelope: &Envelope, bytes: usize) -> P
 }
 
 /// Returns the flow hash of a packet for per-flow queues: addresses, ports and protocol (RFC 8290 §4.1.1).
-fn connection(envelope: &Envelope) -> u32 {
+fn connection(envelope: &PacketSummary) -> u32 {
     let mut hasher = DefaultHasher::new();
     (envelope.source, envelope.destination, envelope.ports, envelope.protocol).hash(&mut hasher);
     hasher.finish() as u32

@@ -1,7 +1,7 @@
 //! The routes of flows through the network.
 
 use earlybird_sim::{EndpointId, FlowId, GroupId, RouteId};
-use earlybird_wire::Envelope;
+use earlybird_wire::PacketSummary;
 use std::collections::HashMap;
 
 /// A side of the emulated network.
@@ -75,7 +75,7 @@ impl FlowRoutes {
     }
 
     /// Returns the routes of a packet from a side; `None` if it belongs to no flow, or is multicast.
-    pub(crate) fn find(&self, from: Side, envelope: &Envelope) -> Option<&FlowRoute> {
+    pub(crate) fn find(&self, from: Side, envelope: &PacketSummary) -> Option<&FlowRoute> {
         // Neighbour discovery and the like, which belongs to no flow.
         if envelope.destination.is_multicast() {
             return None;

@@ -13,7 +13,7 @@ use crate::time::{Micros, instant};
 use core::ffi::c_int;
 use earlybird_tcp::{Config, Connection, Cx, Identity, RfcState, reject};
 use earlybird_units::SeedTree;
-use earlybird_wire::{FastOpen, Flags, Icmp, Segment, Trouble};
+use earlybird_wire::{FastOpen, Flags, Icmp, IcmpError, Segment};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -350,7 +350,7 @@ impl HostState {
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let Role::Connected(sock) = &mut socket.role else { return };
         let cx = &mut Cx { now: instant(self.now), trace: &mut () };
-        if let Trouble::TooBig { mtu } = icmp.trouble {
+        if let IcmpError::TooBig { mtu } = icmp.trouble {
             sock.connection.on_path_mtu(cx, mtu, icmp.seq);
             return;
         }

@@ -1,6 +1,6 @@
 use core::net::IpAddr;
 
-/// Who sends to whom, over IPv4 or IPv6.
+/// Addresses and ports of a segment, over IPv4 or IPv6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Addresses {
     /// Sender's address.
@@ -13,16 +13,16 @@ pub struct Addresses {
     pub destination_port: u16,
 }
 
-/// Why a host does not believe an address.
+/// Why an address cannot be that of a single host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Martian {
-    /// No host has it: 0.0.0.0/8, `::`, or an IPv4 address dressed as IPv6.
-    Nobody,
+    /// No host has it: 0.0.0.0/8, `::`, or an IPv4-mapped IPv6 address.
+    Unspecified,
     /// Many hosts have it: multicast.
     Multicast,
-    /// All hosts of a network have it: 255.255.255.255, and what stands reserved beside it in 240.0.0.0/4.
+    /// All hosts of a network have it: 255.255.255.255, and the reserved rest of 240.0.0.0/4.
     Broadcast,
-    /// Every host is that itself. Only a device that loops back may carry it.
+    /// Every host has it. Only the loopback device may carry it.
     Loopback,
 }
 
@@ -38,13 +38,14 @@ impl Addresses {
         }
     }
 
-    /// Says why a segment with these addresses is to be dropped without an answer, if it is.
+    /// Returns why a segment with these addresses must be dropped without an answer, if it must.
     ///
-    /// TCP drops what comes from or goes to more than one host (RFC 9293 §3.9.2.3, MUST-57; RFC 1122 §3.2.1.3). The broadcast
-    /// address of a subnet looks like any other: only who knows the mask can tell. [`Martian::Loopback`] is the caller's
-    /// choice; the other reasons go before it.
+    /// TCP drops segments from or to more than one host (RFC 9293 §3.9.2.3, MUST-57; RFC 1122 §3.2.1.3). The broadcast
+    /// address of a subnet looks like any other without its mask. [`Martian::Loopback`] is the caller's
+    /// choice; the other reasons take precedence.
     pub fn martian(&self) -> Option<Martian> {
         match (martian(self.source), martian(self.destination)) {
+            // Loopback is reported only if neither address has a stronger reason.
             (None | Some(Martian::Loopback), Some(reason)) | (Some(reason), _) => Some(reason),
             (None, None) => None,
         }
@@ -60,10 +61,11 @@ fn martian(address: IpAddr) -> Option<Martian> {
     }
     match address {
         IpAddr::V4(v4) => match v4.octets()[0] {
-            0 => Some(Martian::Nobody),
+            0 => Some(Martian::Unspecified),
+            // 240.0.0.0/4 is reserved (RFC 1112 §4); multicast was sorted out above.
             240.. => Some(Martian::Broadcast),
             _ => None,
         },
-        IpAddr::V6(v6) => (v6.is_unspecified() || v6.to_ipv4_mapped().is_some()).then_some(Martian::Nobody),
+        IpAddr::V6(v6) => (v6.is_unspecified() || v6.to_ipv4_mapped().is_some()).then_some(Martian::Unspecified),
     }
 }

@@ -17,11 +17,11 @@ pub struct Datagram {
     pub len: u16,
     /// The ECN field of the packet that carries it.
     pub ecn: Ecn,
-    /// What the transport above UDP adds.
+    /// The header of the transport above UDP.
     pub header: DatagramHeader,
 }
 
-/// What a transport above UDP adds to a datagram.
+/// The header of a transport above UDP.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum DatagramHeader {
     /// Nothing.
@@ -33,15 +33,15 @@ pub enum DatagramHeader {
     TfrcFeedback(TfrcFeedback),
     /// SRT, from the sender.
     SrtData(SrtData),
-    /// SRT, from the receiver: what arrived.
+    /// SRT, from the receiver: an ACK.
     SrtAck(SrtAck),
-    /// SRT, from the sender: the number of an ACK that it got.
+    /// SRT, from the sender: the number of an ACK that arrived.
     SrtAckAck(u32),
-    /// SRT, from the receiver: what is missing.
+    /// SRT, from the receiver: a loss report.
     SrtNak(SrtNak),
 }
 
-/// What a TFRC sender tells with every datagram (RFC 5348 §3.2.1).
+/// The fields that a TFRC sender adds to every datagram (RFC 5348 §3.2.1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TfrcData {
     /// Number of the datagram, from 0.
@@ -52,7 +52,7 @@ pub struct TfrcData {
     pub rtt: Option<Duration>,
 }
 
-/// What a TFRC receiver reports (RFC 5348 §3.2.2).
+/// The feedback of a TFRC receiver (RFC 5348 §3.2.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TfrcFeedback {
     /// When the last datagram that arrived had been sent (`t_recvdata`).
@@ -65,7 +65,7 @@ pub struct TfrcFeedback {
     pub loss_event_rate: f64,
 }
 
-/// What an SRT sender tells with every packet (draft-sharabayko-srt-01 §3.1).
+/// The fields that an SRT sender adds to every packet (draft-sharabayko-srt-01 §3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SrtData {
     /// Number of the packet, from 0.
@@ -76,16 +76,16 @@ pub struct SrtData {
     pub is_retransmission: bool,
 }
 
-/// What an SRT receiver acknowledges (§3.2.4).
+/// The acknowledgement of an SRT receiver (§3.2.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SrtAck {
     /// Number of the ACK, from 1.
     pub number: u32,
-    /// The first packet that is neither there nor given up.
+    /// The first packet that has neither arrived nor been abandoned.
     pub next: u32,
-    /// The receiver's estimate of the round-trip time …
+    /// The receiver's estimate of the round-trip time.
     pub rtt: Duration,
-    /// … and its variance.
+    /// The variance of the round-trip time.
     pub variance: Duration,
 }
 
@@ -105,7 +105,7 @@ pub struct SrtNak {
 }
 
 impl SrtNak {
-    /// Takes the first ranges.
+    /// Returns a report of the first three ranges.
     pub fn new(losses: impl Iterator<Item = SrtLosses>) -> Self {
         let mut nak = Self::default();
         nak.ranges.iter_mut().zip(losses).for_each(|(place, losses)| *place = Some(losses));
@@ -117,10 +117,11 @@ impl SrtNak {
         self.ranges.into_iter().flatten()
     }
 
-    /// A number takes four bytes, a range two numbers (appendix A).
+    /// Returns the length in bytes: a number takes four bytes, a range two numbers (appendix A).
     const fn len(&self) -> usize {
         let mut len = 0;
         let mut index = 0;
+        // A loop with an index: iterators cannot be used in a constant function.
         while index < self.ranges.len() {
             if let Some(losses) = self.ranges[index] {
                 len += if losses.first == losses.last { 4 } else { 8 };
@@ -143,13 +144,13 @@ impl Datagram {
     }
 }
 
-/// RFC 768.
+/// Length of the UDP header in bytes (RFC 768).
 pub(crate) const UDP_HEADER: usize = 8;
-/// Of every SRT packet (draft-sharabayko-srt-01 §3).
+/// Length of the header of every SRT packet in bytes (draft-sharabayko-srt-01 §3).
 const SRT_HEADER: usize = 16;
 
 impl DatagramHeader {
-    /// For TFRC four bytes for each field: RFC 5348 leaves the encoding open.
+    /// Returns the length in bytes. A TFRC field takes four bytes: RFC 5348 leaves the encoding open.
     const fn len(&self) -> usize {
         match self {
             Self::Plain => 0,

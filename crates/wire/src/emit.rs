@@ -1,66 +1,39 @@
-use crate::checksum::{self, pseudo_header};
+//! Segments and datagrams as bytes of packets.
+
+use crate::checksum::{self, partial_checksum, pseudo_header};
 use crate::ip;
-use crate::option_bytes::OptionWriter;
-use crate::train::partial_checksum;
-use crate::{Addresses, Datagram, Ecn, Flags, Layout, Segment};
-use core::fmt;
+use crate::ip::HEADERS_MAX;
+use crate::option_codec::OptionWriter;
+use crate::{Addresses, CannotEmit, Datagram, Ecn, Flags, Layout, Segment};
 use core::net::IpAddr;
 use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv6FlowLabel, Ipv6Header, TcpHeader, UdpHeader};
 
-/// The most bytes of headers that are written: IPv6, and TCP with all options.
-pub const HEADERS_MAX: usize = 40 + 60;
-/// The most bytes of headers that are written between IPv4 addresses.
-pub const IPV4_HEADERS_MAX: usize = 20 + 60;
-
-/// How a packet is written, beside what its segment says.
+/// Header fields of a packet that its segment does not determine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// How options are arranged.
+    /// The arrangement of the options.
     pub layout: Layout,
-    /// How many routers may pass the packet on.
+    /// The number of routers that may forward the packet (TTL).
     pub hop_limit: u8,
-    /// Number of the packet in its IPv4 header; it means nothing where the packet may not be fragmented (RFC 6864).
+    /// The identification field of IPv4, which has a meaning only for packets that may be fragmented (RFC 6864).
     pub identification: u16,
-    /// Routers must not fragment the packet, and report one that is too big: path MTU discovery (RFC 1191). In IPv6 they
-    /// never do.
+    /// Whether routers must report a packet that is too big instead of fragmenting it: path MTU discovery (RFC 1191). IPv6
+    /// routers never fragment.
     pub dont_fragment: bool,
-    /// The device computes the checksum of TCP, from the sum of the pseudo header that stands in its place (Linux:
+    /// Whether the device computes the checksum of TCP, from the sum of the pseudo header in its field (Linux:
     /// `CHECKSUM_PARTIAL`).
-    pub leaves_checksum: bool,
+    pub partial_checksum: bool,
 }
 
 impl Default for Style {
     fn default() -> Self {
-        Self { layout: Layout::Linux, hop_limit: 64, identification: 0, dont_fragment: true, leaves_checksum: false }
+        Self { layout: Layout::Linux, hop_limit: 64, identification: 0, dont_fragment: true, partial_checksum: false }
     }
 }
 
-/// Why a packet cannot be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CannotEmit {
-    /// The options do not fit into 40 bytes.
-    Options,
-    /// The packet is longer than IP allows, or than the room for it.
-    Length,
-    /// One address is of IPv4, one of IPv6.
-    Families,
-}
-
-impl fmt::Display for CannotEmit {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Options => "the options do not fit into 40 bytes",
-            Self::Length => "the packet is too long",
-            Self::Families => "an IPv4 and an IPv6 address",
-        })
-    }
-}
-
-impl core::error::Error for CannotEmit {}
-
-/// Writes a packet: the headers of `segment`, then the payload, which may come in two pieces, as out of a ring. Gives its length.
+/// Writes a packet: the headers of `segment`, then the payload in two slices, as a ring buffer returns it. Returns its length.
 ///
-/// The length of the payload is that of the pieces; what `segment` says of it is not looked at.
+/// The length of the payload is that of the slices; [`Segment::len`] is not read.
 ///
 /// # Errors
 ///
@@ -77,6 +50,7 @@ pub fn emit(
     let start = ip_len(addresses) + tcp.header_len();
     let end = start + first.len() + second.len();
     let (headers, rest) = into.get_mut(..end).ok_or(CannotEmit::Length)?.split_at_mut(start);
+    // The payload is copied first: the checksum is computed over it in place.
     rest[..first.len()].copy_from_slice(first);
     rest[first.len()..].copy_from_slice(second);
     headers.copy_from_slice(seal_tcp(tcp, segment.ecn, addresses, style, rest)?.as_slice());
@@ -84,7 +58,7 @@ pub fn emit(
 }
 
 /// Writes a segment that stands by itself, as in the payload of UDP: no IP header, and a checksum of zero, as FreeBSD writes it, for
-/// that of UDP covers it. Gives its length.
+/// that of UDP covers it. Returns its length.
 ///
 /// # Errors
 ///
@@ -96,6 +70,7 @@ pub fn emit_bare(
     payload: [&[u8]; 2],
     into: &mut [u8],
 ) -> Result<usize, CannotEmit> {
+    // The checksum field stays zero: the UDP checksum covers the segment.
     let tcp = tcp_header(segment, addresses, layout)?.to_bytes();
     let mut end = 0;
     for part in [&tcp, payload[0], payload[1]] {
@@ -106,7 +81,7 @@ pub fn emit_bare(
     Ok(end)
 }
 
-/// Writes the IP and TCP headers of `segment`, with checksums over `payload`, and gives their length.
+/// Writes the IP and TCP headers of `segment`, with checksums over `payload`, and returns their length.
 ///
 /// # Errors
 ///
@@ -144,6 +119,7 @@ pub fn emit_datagram_headers(
     };
     let sum =
         pseudo_header(addresses.source, addresses.destination, ip::UDP, len.into()).ok_or(CannotEmit::Families)?;
+    // The sum is over the header with a checksum of zero.
     udp.checksum = match checksum::field(&sum.add_slice(&udp.to_bytes()).add_slice(payload)) {
         // RFC 768: zero says that there is none.
         0 => u16::MAX,
@@ -154,7 +130,7 @@ pub fn emit_datagram_headers(
     Ok(headers.copy_into(into))
 }
 
-/// Headers behind one another.
+/// IP and transport headers.
 pub(crate) struct Headers {
     bytes: [u8; HEADERS_MAX],
     len: usize,
@@ -193,7 +169,8 @@ fn seal_tcp(
 ) -> Result<Headers, CannotEmit> {
     let len = tcp.header_len() + payload.len();
     let mut headers = ip_header(ip::TCP, addresses, style, ecn, len)?;
-    tcp.checksum = if style.leaves_checksum {
+    // Last, because it covers everything else in the header.
+    tcp.checksum = if style.partial_checksum {
         partial_checksum(addresses.source, addresses.destination, len)
     } else {
         let sum = pseudo_header(addresses.source, addresses.destination, ip::TCP, len).ok_or(CannotEmit::Families)?;
@@ -212,6 +189,7 @@ fn tcp_header(segment: &Segment, addresses: &Addresses, layout: Layout) -> Resul
     tcp.psh = segment.flags.contains(Flags::PSH);
     tcp.ack = segment.flags.contains(Flags::ACK);
     tcp.urg = segment.flags.contains(Flags::URG);
+    // RFC 9768 renamed the NS bit of RFC 3540 to AE.
     tcp.ns = segment.flags.contains(Flags::AE);
     tcp.ece = segment.flags.contains(Flags::ECE);
     tcp.cwr = segment.flags.contains(Flags::CWR);
@@ -248,7 +226,9 @@ pub(crate) fn ip_header(
         }
         (IpAddr::V6(source), IpAddr::V6(destination)) => {
             let ip = Ipv6Header {
+                // DSCP 0: best effort.
                 traffic_class: ecn as u8,
+                // RFC 6437 §3 permits zero: routers then hash addresses and ports.
                 flow_label: Ipv6FlowLabel::ZERO,
                 payload_length: body,
                 next_header: IpNumber(protocol),

@@ -1,4 +1,4 @@
-//! What routers and hosts report about packets that were sent (RFC 792, 4443).
+//! ICMP error reports of routers and hosts (RFC 792, 4443).
 
 use crate::checksum::{self, pseudo_header};
 use crate::emit::{ip_header, ip_len};
@@ -13,30 +13,30 @@ use etherparse::checksum::Sum16BitWords;
 /// SND.UNA and SND.NXT (RFC 5927 §4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Icmp {
-    /// What befell the segment.
-    pub trouble: Trouble,
-    /// The addresses of that segment: its receiver's are the peer's.
+    /// The error.
+    pub trouble: IcmpError,
+    /// The addresses of that segment: the destination is the peer.
     pub addresses: Addresses,
     /// Its sequence number.
     pub seq: SeqNum,
-    /// Who reports it: a router, or the peer.
+    /// The address of the reporter: a router, or the peer.
     pub from: IpAddr,
 }
 
-/// What befell a segment.
+/// The error that an ICMP message reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum IcmpError {
     /// It was too big for a link (RFC 1191, 8201).
     TooBig {
-        /// The largest packet that this link takes, IP header included. Routers older than RFC 1191 do not tell it; the next
-        /// lower plateau of its table stands in (§7.1). No less than 68 bytes, 1280 in IPv6.
+        /// MTU of this link in bytes, IP header included. Routers older than RFC 1191 do not report it; the next lower plateau
+        /// of its table is used then (§7.1). At least 68, in IPv6 1280.
         mtu: u16,
     },
     /// It did not arrive.
     Unreachable(Unreachable),
-    /// Too many routers were on its way: a loop.
+    /// Its hop limit was exceeded: a loop.
     TimeExceeded,
-    /// A router or the peer could not read it.
+    /// A router or the peer found its header invalid.
     ParameterProblem,
 }
 
@@ -47,35 +47,36 @@ pub enum Unreachable {
     Network,
     /// The host does not answer.
     Host,
-    /// The host speaks no TCP.
+    /// The host does not support TCP.
     Protocol,
-    /// Nobody listens at the port.
+    /// No process listens at the port.
     Port,
-    /// A firewall or a policy says no.
+    /// A firewall or a policy prohibits it.
     Prohibited,
     /// Something else.
     Other,
 }
 
-impl Trouble {
-    /// Returns whether sending it again is in vain, rather than only for now (RFC 9293 §3.9.2.2, and what policy forbids). Even then
-    /// only a connection that is not yet open should be given up (RFC 5927 §5.2).
+impl IcmpError {
+    /// Returns whether the error is permanent (RFC 9293 §3.9.2.2, and prohibitions). Even then only a connection that is not yet
+    /// established should be aborted (RFC 5927 §5.2).
     pub const fn is_hard(self) -> bool {
         matches!(self, Self::Unreachable(Unreachable::Protocol | Unreachable::Port | Unreachable::Prohibited))
     }
 }
 
-/// The ICMP header; what it quotes stands behind it.
+/// Length of the ICMP header in bytes; the quoted packet follows.
 const HEADER: usize = 8;
-/// What a report quotes at least of a segment: ports and sequence number.
+/// Least number of bytes that a report quotes of a segment: ports and sequence number (RFC 792).
 const QUOTE: usize = 8;
-/// The least MTU of a link (RFC 791 §3.2, RFC 8200 §5).
+/// The least MTU of an IPv4 link (RFC 791 §3.2).
 const LEAST_MTU_V4: u16 = 68;
+/// The least MTU of an IPv6 link (RFC 8200 §5).
 const LEAST_MTU_V6: u16 = 1280;
 /// MTUs of links that were common (RFC 1191 §7.1), from the top.
 const PLATEAUS: [u16; 10] = [32_000, 17_914, 8166, 4352, 2002, 1492, 1006, 508, 296, LEAST_MTU_V4];
 
-/// Types of ICMP for IPv4 …
+/// Types of ICMP for IPv4.
 mod v4 {
     pub(super) const UNREACHABLE: u8 = 3;
     pub(super) const TIME_EXCEEDED: u8 = 11;
@@ -83,7 +84,7 @@ mod v4 {
     /// Code of [`UNREACHABLE`].
     pub(super) const FRAGMENTATION_NEEDED: u8 = 4;
 }
-/// … and for IPv6.
+/// Types of ICMP for IPv6.
 mod v6 {
     pub(super) const UNREACHABLE: u8 = 1;
     pub(super) const TOO_BIG: u8 = 2;
@@ -95,7 +96,7 @@ mod v6 {
 ///
 /// # Errors
 ///
-/// [`Malformed`] says what keeps it from being one.
+/// [`Malformed`], if it is none.
 pub fn parse_icmp(packet: &[u8], checksums: Checksums) -> Result<Icmp, Malformed> {
     let outer = Ip::read(packet, checksums)?;
     let message = &packet[outer.body.clone()];
@@ -104,11 +105,12 @@ pub fn parse_icmp(packet: &[u8], checksums: Checksums) -> Result<Icmp, Malformed
     let (kind, code) = (header[0], header[1]);
     let field = u32::from_be_bytes([header[4], header[5], header[6], header[7]]);
     if is_v4(&outer) { known_v4(kind) } else { known_v6(kind) }?;
-    // On its way the header may have been changed, and the checksum with it or not.
+    // Routers change the header on the path and do not all update the quoted checksum.
     let inner = Ip::read_quoted(quoted, Checksums::Ignore)?;
     let trouble =
         if is_v4(&outer) { trouble_v4(kind, code, field, inner.body.end) } else { trouble_v6(kind, code, field) }?;
     let (addresses, seq) = read_quote(&inner, quoted)?;
+    // The quoted packet must have come from the address that the report was sent to; anything else is forged.
     if inner.source != outer.destination {
         return Err(Malformed::IcmpUnbelievable);
     }
@@ -121,6 +123,7 @@ const fn is_v4(outer: &Ip) -> bool {
 
 fn verify(outer: &Ip, message: &[u8], checksums: Checksums) -> Result<(), Malformed> {
     let sum = match (outer.protocol, outer.source) {
+        // ICMP for IPv4 has no pseudo header, ICMPv6 has one (RFC 4443 §2.3).
         (ip::ICMP, IpAddr::V4(_)) => Some(Sum16BitWords::new()),
         (ip::ICMP_V6, IpAddr::V6(_)) => pseudo_header(outer.source, outer.destination, ip::ICMP_V6, message.len()),
         _ => None,
@@ -144,51 +147,55 @@ const fn known_v6(kind: u8) -> Result<(), Malformed> {
 }
 
 /// `len` is the length of the packet that the report is about.
-fn trouble_v4(kind: u8, code: u8, field: u32, len: usize) -> Result<Trouble, Malformed> {
+fn trouble_v4(kind: u8, code: u8, field: u32, len: usize) -> Result<IcmpError, Malformed> {
     Ok(match (kind, code) {
         (v4::UNREACHABLE, v4::FRAGMENTATION_NEEDED) => return too_big_v4(field as u16, len),
-        (v4::UNREACHABLE, 0 | 5 | 6 | 11) => Trouble::Unreachable(Unreachable::Network),
-        (v4::UNREACHABLE, 1 | 7 | 8 | 12) => Trouble::Unreachable(Unreachable::Host),
-        (v4::UNREACHABLE, 2) => Trouble::Unreachable(Unreachable::Protocol),
-        (v4::UNREACHABLE, 3) => Trouble::Unreachable(Unreachable::Port),
-        (v4::UNREACHABLE, 9 | 10 | 13) => Trouble::Unreachable(Unreachable::Prohibited),
-        (v4::UNREACHABLE, _) => Trouble::Unreachable(Unreachable::Other),
-        (v4::TIME_EXCEEDED, _) => Trouble::TimeExceeded,
-        _ => Trouble::ParameterProblem,
+        (v4::UNREACHABLE, 0 | 5 | 6 | 11) => IcmpError::Unreachable(Unreachable::Network),
+        (v4::UNREACHABLE, 1 | 7 | 8 | 12) => IcmpError::Unreachable(Unreachable::Host),
+        (v4::UNREACHABLE, 2) => IcmpError::Unreachable(Unreachable::Protocol),
+        (v4::UNREACHABLE, 3) => IcmpError::Unreachable(Unreachable::Port),
+        // RFC 1122 §3.2.2.1 and RFC 1812 §5.2.7.1: administratively prohibited.
+        (v4::UNREACHABLE, 9 | 10 | 13) => IcmpError::Unreachable(Unreachable::Prohibited),
+        (v4::UNREACHABLE, _) => IcmpError::Unreachable(Unreachable::Other),
+        (v4::TIME_EXCEEDED, _) => IcmpError::TimeExceeded,
+        _ => IcmpError::ParameterProblem,
     })
 }
 
-fn too_big_v4(mtu: u16, len: usize) -> Result<Trouble, Malformed> {
+fn too_big_v4(mtu: u16, len: usize) -> Result<IcmpError, Malformed> {
     let mtu = match mtu {
+        // Zero: a router older than RFC 1191 (§5).
         0 => PLATEAUS.into_iter().find(|&plateau| usize::from(plateau) < len).unwrap_or(LEAST_MTU_V4),
-        told => told,
+        reported => reported,
     };
-    believe(mtu.into(), LEAST_MTU_V4)
+    checked_mtu(mtu.into(), LEAST_MTU_V4)
 }
 
-fn trouble_v6(kind: u8, code: u8, field: u32) -> Result<Trouble, Malformed> {
+fn trouble_v6(kind: u8, code: u8, field: u32) -> Result<IcmpError, Malformed> {
     Ok(match (kind, code) {
-        (v6::TOO_BIG, _) => return believe(field, LEAST_MTU_V6),
-        (v6::UNREACHABLE, 0) => Trouble::Unreachable(Unreachable::Network),
-        (v6::UNREACHABLE, 1 | 5 | 6) => Trouble::Unreachable(Unreachable::Prohibited),
-        (v6::UNREACHABLE, 3) => Trouble::Unreachable(Unreachable::Host),
-        (v6::UNREACHABLE, 4) => Trouble::Unreachable(Unreachable::Port),
-        (v6::UNREACHABLE, _) => Trouble::Unreachable(Unreachable::Other),
-        (v6::TIME_EXCEEDED, _) => Trouble::TimeExceeded,
+        (v6::TOO_BIG, _) => return checked_mtu(field, LEAST_MTU_V6),
+        (v6::UNREACHABLE, 0) => IcmpError::Unreachable(Unreachable::Network),
+        (v6::UNREACHABLE, 1 | 5 | 6) => IcmpError::Unreachable(Unreachable::Prohibited),
+        (v6::UNREACHABLE, 3) => IcmpError::Unreachable(Unreachable::Host),
+        (v6::UNREACHABLE, 4) => IcmpError::Unreachable(Unreachable::Port),
+        (v6::UNREACHABLE, _) => IcmpError::Unreachable(Unreachable::Other),
+        (v6::TIME_EXCEEDED, _) => IcmpError::TimeExceeded,
         // RFC 4443 §3.4: an unknown next header is what IPv4 calls an unreachable protocol.
-        (_, 1) => Trouble::Unreachable(Unreachable::Protocol),
-        _ => Trouble::ParameterProblem,
+        (_, 1) => IcmpError::Unreachable(Unreachable::Protocol),
+        _ => IcmpError::ParameterProblem,
     })
 }
 
-/// RFC 8201 §4: a report of less than the least MTU is dropped; so is, of IPv4, one of a link that cannot be.
-fn believe(mtu: u32, least: u16) -> Result<Trouble, Malformed> {
+/// Returns the error, unless no link can have such an MTU (RFC 8201 §4 for IPv6).
+fn checked_mtu(mtu: u32, least: u16) -> Result<IcmpError, Malformed> {
     if mtu < least.into() {
         return Err(Malformed::IcmpUnbelievable);
     }
-    Ok(Trouble::TooBig { mtu: u16::try_from(mtu).unwrap_or(u16::MAX) })
+    // ICMPv6 has 32 bits for the MTU; no path needs more than the largest IP packet.
+    Ok(IcmpError::TooBig { mtu: u16::try_from(mtu).unwrap_or(u16::MAX) })
 }
 
+/// Returns addresses and sequence number of the quoted segment.
 fn read_quote(inner: &Ip, quoted: &[u8]) -> Result<(Addresses, SeqNum), Malformed> {
     if inner.protocol != ip::TCP {
         return Err(Malformed::Protocol(inner.protocol));
@@ -204,16 +211,17 @@ fn read_quote(inner: &Ip, quoted: &[u8]) -> Result<(Addresses, SeqNum), Malforme
     Ok((addresses, SeqNum(u32::from_be_bytes(*seq))))
 }
 
-/// Writes the report that `from` sends to the sender of `packet`, and gives its length. It quotes as much as fits into `into`
+/// Writes the report that `from` sends to the sender of `packet`, and returns its length. It quotes as much as fits into `into`
 /// and into the least packet that every link takes (RFC 1812 §4.3.2.3, RFC 4443 §2.4).
 ///
 /// # Errors
 ///
-/// [`CannotEmit`], if `from` is of another family than the packet, or the packet is none, or there is no room for the report.
-pub fn emit_icmp(trouble: Trouble, packet: &[u8], from: IpAddr, into: &mut [u8]) -> Result<usize, CannotEmit> {
+/// [`CannotEmit`], if `from` is of another family than the packet, or `packet` is no packet, or `into` is too short.
+pub fn emit_icmp(trouble: IcmpError, packet: &[u8], from: IpAddr, into: &mut [u8]) -> Result<usize, CannotEmit> {
     let inner = Ip::read_quoted(packet, Checksums::Ignore).map_err(|_| CannotEmit::Length)?;
     let addresses = Addresses { source: from, destination: inner.source, source_port: 0, destination_port: 0 };
     let (protocol, [kind, code], field, most) = match from {
+        // 576 bytes is the limit of RFC 1812 §4.3.2.3.
         IpAddr::V4(_) => (ip::ICMP, code_v4(trouble), mtu_of(trouble), 576),
         IpAddr::V6(_) => (ip::ICMP_V6, code_v6(trouble), mtu_of(trouble), usize::from(LEAST_MTU_V6)),
     };
@@ -224,6 +232,7 @@ pub fn emit_icmp(trouble: Trouble, packet: &[u8], from: IpAddr, into: &mut [u8])
     let headers = ip_header(protocol, &addresses, Style::default(), Ecn::NotCapable, len)?;
     let (ip_header, message) = into[..start + len].split_at_mut(start);
     ip_header.copy_from_slice(headers.as_slice());
+    // The checksum is zero while the sum is computed.
     message[..4].copy_from_slice(&[kind, code, 0, 0]);
     message[4..HEADER].copy_from_slice(&field.to_be_bytes());
     message[HEADER..].copy_from_slice(quote);
@@ -236,17 +245,17 @@ pub fn emit_icmp(trouble: Trouble, packet: &[u8], from: IpAddr, into: &mut [u8])
     Ok(start + len)
 }
 
-const fn mtu_of(trouble: Trouble) -> u32 {
+const fn mtu_of(trouble: IcmpError) -> u32 {
     match trouble {
-        Trouble::TooBig { mtu } => mtu as u32,
+        IcmpError::TooBig { mtu } => mtu as u32,
         _ => 0,
     }
 }
 
-const fn code_v4(trouble: Trouble) -> [u8; 2] {
+const fn code_v4(trouble: IcmpError) -> [u8; 2] {
     match trouble {
-        Trouble::TooBig { .. } => [v4::UNREACHABLE, v4::FRAGMENTATION_NEEDED],
-        Trouble::Unreachable(reason) => [
+        IcmpError::TooBig { .. } => [v4::UNREACHABLE, v4::FRAGMENTATION_NEEDED],
+        IcmpError::Unreachable(reason) => [
             v4::UNREACHABLE,
             match reason {
                 Unreachable::Network => 0,
@@ -257,16 +266,16 @@ const fn code_v4(trouble: Trouble) -> [u8; 2] {
                 Unreachable::Other => 15,
             },
         ],
-        Trouble::TimeExceeded => [v4::TIME_EXCEEDED, 0],
-        Trouble::ParameterProblem => [v4::PARAMETER_PROBLEM, 0],
+        IcmpError::TimeExceeded => [v4::TIME_EXCEEDED, 0],
+        IcmpError::ParameterProblem => [v4::PARAMETER_PROBLEM, 0],
     }
 }
 
-const fn code_v6(trouble: Trouble) -> [u8; 2] {
+const fn code_v6(trouble: IcmpError) -> [u8; 2] {
     match trouble {
-        Trouble::TooBig { .. } => [v6::TOO_BIG, 0],
-        Trouble::Unreachable(Unreachable::Protocol) => [v6::PARAMETER_PROBLEM, 1],
-        Trouble::Unreachable(reason) => [
+        IcmpError::TooBig { .. } => [v6::TOO_BIG, 0],
+        IcmpError::Unreachable(Unreachable::Protocol) => [v6::PARAMETER_PROBLEM, 1],
+        IcmpError::Unreachable(reason) => [
             v6::UNREACHABLE,
             match reason {
                 Unreachable::Network => 0,
@@ -276,7 +285,7 @@ const fn code_v6(trouble: Trouble) -> [u8; 2] {
                 Unreachable::Other | Unreachable::Protocol => 2,
             },
         ],
-        Trouble::TimeExceeded => [v6::TIME_EXCEEDED, 0],
-        Trouble::ParameterProblem => [v6::PARAMETER_PROBLEM, 0],
+        IcmpError::TimeExceeded => [v6::TIME_EXCEEDED, 0],
+        IcmpError::ParameterProblem => [v6::PARAMETER_PROBLEM, 0],
     }
 }

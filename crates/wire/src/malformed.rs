@@ -1,31 +1,31 @@
 use core::fmt;
 
-/// Why bytes from the network are not what was asked for. Each reason can be counted by itself.
+/// Why bytes from the network cannot be read. Drivers count each reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Malformed {
     /// Neither IPv4 nor IPv6.
     Version,
-    /// The IP header is cut short or gives itself an impossible length.
+    /// The IP header is cut short or has an impossible length.
     IpHeader,
-    /// The IP header speaks of more bytes than there are, or of fewer than itself.
+    /// The length in the IP header exceeds the packet, or is less than the header.
     IpLength,
     /// The checksum of the IPv4 header is wrong.
     IpChecksum,
-    /// Part of a packet: fragments are not put together.
+    /// A fragment: fragments are not reassembled.
     Fragment,
-    /// An IPv6 extension header other than hop-by-hop and destination options, or one that says it may not be passed over.
+    /// An IPv6 extension header other than hop-by-hop and destination options, or one that must not be ignored.
     Extension(u8),
     /// The packet carries another protocol.
     Protocol(u8),
-    /// The TCP header is cut short or gives itself an impossible length.
+    /// The TCP header is cut short or has an impossible length.
     TcpHeader,
     /// The checksum of the TCP segment is wrong.
     TcpChecksum,
-    /// The ICMP message is cut short, or what it quotes is.
+    /// The ICMP message or its quote is cut short.
     IcmpHeader,
     /// The checksum of the ICMP message is wrong.
     IcmpChecksum,
-    /// An ICMP message that reports no trouble with a packet.
+    /// An ICMP message that is no error report.
     IcmpKind(u8),
     /// An ICMP message about a packet that its receiver cannot have sent, or with a next-hop MTU that no link has.
     IcmpUnbelievable,

@@ -1,7 +1,7 @@
 use crate::{FastOpen, SackBlocks, SeqNum};
 use core::num::NonZeroU16;
 
-/// The TCP options earlybird speaks.
+/// The TCP options that are read and written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Maximum segment size (RFC 9293 §3.7.1).
@@ -12,16 +12,16 @@ pub struct Options {
     pub sack_permitted: bool,
     /// Timestamps (RFC 7323 §3).
     pub timestamps: Option<Timestamps>,
-    /// SACK blocks (RFC 2018 §3), or in their place what [`Options::with_fast_open`] puts there.
+    /// SACK blocks (RFC 2018 §3), or the cookie of [`Options::with_fast_open`].
     pub sack: SackBlocks,
-    /// SNACK: what the reader stepped over.
+    /// SNACK: the skips of the reader.
     pub skip_notice: Option<SkipNotice>,
 }
 
-/// The SNACK option: the receiver tells the sender what its reader stepped over.
+/// The SNACK option: the receiver reports to the sender what its reader skipped.
 ///
-/// The layout is ours, for none was found (the papers name the option only; that of SCPS-TP, kind 21, counts in units of
-/// the MSS and is another). It shares the experimental kind 253 under an identifier (RFC 6994 §3) and its numbers are in
+/// The layout is ours: the papers give only the name, and the SNACK of SCPS-TP (kind 21), which counts in units of the MSS, is
+/// a different option. It shares the experimental kind 253 under an identifier (RFC 6994 §3) and its numbers are in
 /// network order:
 ///
 /// | kind 253 | length 14 | identifier 0x534B | total, 32 bits | first, 32 bits | segments, 16 bits |
@@ -30,7 +30,7 @@ pub struct Options {
 /// The offer on a SYN ends behind the identifier: its length is 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipNotice {
-    /// On a SYN: this side knows the option. It is used if both sides said so.
+    /// On a SYN: this side supports the option. It is used if both sides offer it.
     Offer,
     /// On an ACK, after a skip.
     Skipped {
@@ -38,8 +38,8 @@ pub enum SkipNotice {
         total: u32,
         /// Number of the first byte of the newest skip, which ends at or below the number acknowledged.
         first: SeqNum,
-        /// Segments of the newest skip. The receiver sees bytes missing, not segments: it counts as many as they must
-        /// have been, if none was longer than the longest that came.
+        /// Segments of the newest skip: the least number that the missing bytes can have been, if none was longer than the
+        /// longest that arrived.
         segments: u16,
     },
 }
@@ -65,8 +65,17 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
+/// The option that signs a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signature {
+    /// By MD5 (RFC 2385).
+    Md5,
+    /// By the authentication option (RFC 5925).
+    Authentication,
+}
+
 impl Options {
-    /// Adds TCP Fast Open's option (RFC 7413 §4.1.1), for a SYN; it takes the place of SACK blocks, which a SYN has not.
+    /// Adds the TCP Fast Open option (RFC 7413 §4.1.1) to a SYN; it replaces SACK blocks, which a SYN does not have.
     #[must_use]
     pub const fn with_fast_open(self, fast_open: FastOpen) -> Self {
         Self { sack: SackBlocks::with_fast_open(fast_open), ..self }
@@ -81,7 +90,7 @@ impl Options {
     /// [`Layout::Linux`](crate::Layout::Linux) those of a SYN may be shorter, by four bytes.
     #[inline]
     pub const fn wire_len(&self) -> usize {
-        // Asked for every packet of a simulation: a sum is faster than decisions.
+        // Called for every packet of a simulation: a sum of flags has no branches.
         let words = self.mss.is_some() as usize
             + self.window_scale.is_some() as usize
             + self.sack_permitted as usize

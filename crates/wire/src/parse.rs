@@ -1,8 +1,8 @@
 use crate::checksum::pseudo_header;
 use crate::datagram::UDP_HEADER;
 use crate::ip::{self, Ip};
-use crate::option_bytes::ReadOptions;
-use crate::{Addresses, Checksums, Ecn, Flags, Malformed, Segment, SeqNum};
+use crate::option_codec::ReadOptions;
+use crate::{Addresses, Checksums, Ecn, Flags, Malformed, Segment, SeqNum, Signature};
 use core::net::IpAddr;
 use core::ops::Range;
 use etherparse::TcpHeaderSlice;
@@ -10,36 +10,27 @@ use etherparse::TcpHeaderSlice;
 /// A segment from the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
-    /// What it says.
+    /// The segment without its payload.
     pub segment: Segment,
-    /// Who sends to whom.
+    /// Its addresses and ports.
     pub addresses: Addresses,
-    /// Where its payload stands in the packet.
+    /// The range of its payload in the packet.
     pub payload: Range<usize>,
-    /// The option that signs it, if there is one. The signature is not verified: who expects none drops the segment.
+    /// The option that signs it, if there is one. The signature is not verified; a host that expects none drops the segment.
     pub signature: Option<Signature>,
-    /// How far behind the segment's number the urgent data end, if there are any (RFC 9293 §3.1).
+    /// The offset of the end of urgent data from the sequence number, if there are any (RFC 9293 §3.1).
     pub urgent: Option<u16>,
-    /// An option says a length that it cannot have. Those before it were read (RFC 9293 §3.1, MUST-7).
+    /// Whether an option has an impossible length. Those before it were read (RFC 9293 §3.1, MUST-7).
     pub has_broken_options: bool,
-}
-
-/// How a segment is signed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signature {
-    /// By MD5 (RFC 2385).
-    Md5,
-    /// By the authentication option (RFC 5925).
-    Authentication,
 }
 
 /// Reads a segment from the bytes of an IPv4 or IPv6 packet.
 ///
-/// Options of unknown kind are passed over. Whether the addresses are believable, [`Addresses::martian`] tells.
+/// Options of unknown kind are ignored. The addresses are not checked: see [`Addresses::martian`].
 ///
 /// # Errors
 ///
-/// [`Malformed`] says what keeps it from being a whole, unharmed segment.
+/// [`Malformed`], if the packet is not a whole segment with valid checksums.
 pub fn parse(packet: &[u8], checksums: Checksums) -> Result<Parsed, Malformed> {
     let ip = Ip::read(packet, checksums)?;
     if ip.protocol != ip::TCP {
@@ -47,6 +38,7 @@ pub fn parse(packet: &[u8], checksums: Checksums) -> Result<Parsed, Malformed> {
     }
     let body = &packet[ip.body.clone()];
     let parsed = parse_bare(body, ip.source, ip.destination, ip.ecn)?;
+    // After the header was read: a packet with a broken header is reported as that, not as a wrong checksum.
     let sum = pseudo_header(ip.source, ip.destination, ip::TCP, body.len()).ok_or(Malformed::Version)?;
     if !checksums.allow(|| sum.add_slice(body)) {
         return Err(Malformed::TcpChecksum);
@@ -55,12 +47,12 @@ pub fn parse(packet: &[u8], checksums: Checksums) -> Result<Parsed, Malformed> {
     Ok(Parsed { payload, ..parsed })
 }
 
-/// Reads the segment that a packet of UDP carries ([`emit_bare`](crate::emit_bare)) as one who looks on: no checksum is looked at.
+/// Reads the segment that a packet of UDP carries ([`emit_bare`](crate::emit_bare)) as an observer: no checksum is verified.
 ///
 /// # Errors
 ///
-/// [`Malformed`] says what keeps it from being one.
-pub fn parse_in_udp(packet: &[u8]) -> Result<Parsed, Malformed> {
+/// [`Malformed`], if it is none.
+pub fn parse_udp_encapsulated(packet: &[u8]) -> Result<Parsed, Malformed> {
     let ip = Ip::read(packet, Checksums::Ignore)?;
     if ip.protocol != ip::UDP {
         return Err(Malformed::Protocol(ip.protocol));
@@ -72,15 +64,15 @@ pub fn parse_in_udp(packet: &[u8]) -> Result<Parsed, Malformed> {
     Ok(Parsed { payload, ..parsed })
 }
 
-/// Reads a segment that stands by itself: its TCP header is the first byte, and what carried it says the addresses, the ECN field,
-/// and that no bit was changed. So it is in the payload of UDP; the checksum of TCP, which FreeBSD leaves zero there, is not looked
-/// at.
+/// Reads a segment without an IP header, as in the payload of UDP. The carrier determines addresses and ECN field and has verified
+/// the bytes: the checksum of TCP, which FreeBSD leaves zero there, is not verified.
 ///
 /// # Errors
 ///
 /// [`Malformed::TcpHeader`], if it is none.
 pub fn parse_bare(body: &[u8], source: IpAddr, destination: IpAddr, ecn: Ecn) -> Result<Parsed, Malformed> {
     let tcp = TcpHeaderSlice::from_slice(body).map_err(|_| Malformed::TcpHeader)?;
+    // The nine control bits and the three reserved ones share two bytes with the data offset.
     let flags = Flags::from_bits_truncate(u16::from_be_bytes([body[12], body[13]]));
     let read = ReadOptions::new(tcp.options(), flags);
     let payload = tcp.slice().len()..body.len();
@@ -103,6 +95,7 @@ pub fn parse_bare(body: &[u8], source: IpAddr, destination: IpAddr, ecn: Ecn) ->
         },
         payload,
         signature: read.signature,
+        // RFC 9293 §3.1: the pointer is to be read only with URG.
         urgent: flags.contains(Flags::URG).then(|| tcp.urgent_pointer()),
         has_broken_options: read.is_broken,
     })

@@ -13,9 +13,9 @@ bitflags! {
         const RST = 4;
         /// Push.
         const PSH = 8;
-        /// The acknowledgement number counts.
+        /// The acknowledgement number is valid.
         const ACK = 16;
-        /// The urgent pointer counts ([`Parsed::urgent`](crate::Parsed::urgent)). What it points to stays in the stream
+        /// The urgent pointer is valid ([`Parsed::urgent`](crate::Parsed::urgent)). What it points to stays in the stream
         /// (RFC 9293 §3.8.5, RFC 6093).
         const URG = 32;
         /// ECN echo: the network is congested (RFC 3168 §6.1).
@@ -40,13 +40,14 @@ pub enum Ecn {
     Capable1 = 0b01,
     /// The sender responds to marks as to losses.
     Capable0 = 0b10,
-    /// A queue on the way was congested.
+    /// A queue on the path was congested.
     Congested = 0b11,
 }
 
 impl Ecn {
     /// Reads the two lowest bits of the IPv4 type-of-service byte.
     pub const fn from_bits(bits: u8) -> Self {
+        // The upper six bits are the DSCP (RFC 2474), which TCP does not read.
         match bits & 0b11 {
             0b00 => Self::NotCapable,
             0b01 => Self::Capable1,
@@ -83,6 +84,7 @@ pub struct Segment {
 impl Segment {
     /// Returns the sequence numbers that the segment takes up: payload, SYN and FIN.
     pub const fn sequence_len(&self) -> u64 {
+        // SYN and FIN each take one number (RFC 9293 §3.4), so that they can be acknowledged.
         self.len as u64 + self.flags.contains(Flags::SYN) as u64 + self.flags.contains(Flags::FIN) as u64
     }
 

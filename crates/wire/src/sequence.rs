@@ -17,6 +17,8 @@ impl SeqNum {
     ///
     /// Positions before the origin give `None`.
     pub const fn unwrap_near(self, origin: Self, reference: u64) -> Option<u64> {
+        // As a signed 32-bit difference, the number is at most 2³¹ away from the reference: windows are far smaller
+        // (RFC 7323 §2.3).
         let distance = self.0.wrapping_sub(origin.at(reference).0).cast_signed() as i64;
         reference.checked_add_signed(distance)
     }

@@ -1,28 +1,28 @@
-//! Segments that leave as one packet, which a device divides again: segmentation offload.
+//! Segments that are sent as one packet, which the device divides: segmentation offload (Linux: GSO).
 
-use crate::checksum::{self, pseudo_header};
-use crate::emit::HEADERS_MAX;
-use crate::{Flags, ip};
+use crate::Flags;
+use crate::checksum::{self, partial_checksum};
+use crate::ip::HEADERS_MAX;
 use core::net::IpAddr;
 use etherparse::checksum::Sum16BitWords;
 
-/// A packet and those behind it that a device can make from it: the same but for number, length and end.
+/// Consecutive packets that differ only in sequence number, length and final flags, so that a device can make them of one.
 ///
-/// All are as [`emit`](crate::emit) writes them with [`Style::leaves_checksum`](crate::Style::leaves_checksum).
+/// All are as [`emit`](crate::emit) writes them with [`Style::partial_checksum`](crate::Style::partial_checksum).
 #[derive(Clone, Debug)]
 pub struct Train {
-    /// The first one's headers.
+    /// The headers of the first packet.
     headers: Headers,
     segment_size: usize,
-    /// Bytes of payload in all.
+    /// Payload of all packets in bytes.
     payload: usize,
-    /// Nothing may come behind: the last one was shorter, or said so.
+    /// Whether nothing may be appended: the last packet was shorter, or has PSH or FIN.
     is_complete: bool,
-    /// What the last one says and the others do not.
+    /// The flags that only the last packet has.
     ending: u8,
 }
 
-/// The headers of a packet, and where they are divided.
+/// The headers of a packet, and the length of the first.
 #[derive(Clone, Debug)]
 struct Headers {
     bytes: [u8; HEADERS_MAX],
@@ -40,7 +40,7 @@ const V4_LEN: usize = 20;
 const V6_LEN: usize = 40;
 /// Flags that only the last of a train may have.
 const ENDING: u8 = Flags::PSH.union(Flags::FIN).bits() as u8;
-/// Flags of which a device does not know on which segment they belong.
+/// Flags that a device could not assign to one of the segments.
 const ALONE: u8 = Flags::SYN.union(Flags::RST).union(Flags::CWR).union(Flags::URG).bits() as u8;
 
 impl Headers {
@@ -64,23 +64,26 @@ impl Headers {
         u32::from_be_bytes(core::array::from_fn(|index| self.bytes[at + index]))
     }
 
-    /// Leaves out what differs within a train.
+    /// Returns the headers with the fields cleared that differ within a train.
     fn common(&self) -> [u8; HEADERS_MAX] {
         let (mut bytes, tcp) = (self.bytes, self.ip_len);
+        // IPv4: total length and header checksum. IPv6 has a payload length only.
         let length_and_checksum = if tcp == V4_LEN { [2..4, 10..12] } else { [4..6, 4..6] };
         let in_tcp = [tcp + SEQUENCE..tcp + SEQUENCE + 4, tcp + CHECKSUM..tcp + CHECKSUM + 2];
         for range in length_and_checksum.into_iter().chain(in_tcp) {
             bytes[range].fill(0);
         }
+        // PSH and FIN may be on the last packet only; the device moves them there.
         bytes[tcp + FLAGS] &= !ENDING;
         bytes
     }
 
-    /// Rewrites what tells the length, for so much payload.
+    /// Sets the lengths and checksums for `payload` bytes.
     fn set_payload(&mut self, payload: usize) {
         let len = self.len + payload;
         if self.ip_len == V4_LEN {
             self.bytes[2..4].copy_from_slice(&(len as u16).to_be_bytes());
+            // The checksum is computed over the header with this field zero (RFC 791).
             self.bytes[10..12].fill(0);
             let sum = checksum::field(&Sum16BitWords::new().add_slice(&self.bytes[..V4_LEN]));
             self.bytes[10..12].copy_from_slice(&sum.to_be_bytes());
@@ -105,22 +108,18 @@ impl Headers {
     }
 }
 
-/// Returns what a device that computes the checksum of TCP finds in its field: the sum of the pseudo header.
-pub(crate) fn partial_checksum(source: IpAddr, destination: IpAddr, len: usize) -> u16 {
-    pseudo_header(source, destination, ip::TCP, len).map_or(0, |sum| !checksum::field(&sum))
-}
-
 impl Train {
-    /// Begins with a packet; `None` if it is none that was [emitted](crate::emit).
+    /// Returns a train of one packet; `None` if it was not [emitted](crate::emit).
     pub fn new(packet: &[u8]) -> Option<Self> {
         let headers = Headers::read(packet)?;
         let payload = packet.len() - headers.len;
         let (flags, ending) = (headers.flags(), headers.flags() & ENDING);
+        // A device divides payload: a pure ACK stays alone.
         let is_complete = payload == 0 || flags & (ENDING | ALONE) != 0;
         Some(Self { headers, segment_size: payload, payload, is_complete, ending })
     }
 
-    /// Takes a packet behind those that are there; says whether it could.
+    /// Appends a packet, and returns whether it fits.
     pub fn take(&mut self, packet: &[u8]) -> bool {
         let Some(next) = Headers::read(packet).filter(|next| !self.is_complete && self.precedes(next, packet.len()))
         else {
@@ -135,13 +134,15 @@ impl Train {
 
     fn precedes(&self, next: &Headers, packet_len: usize) -> bool {
         let payload = packet_len - next.len;
+        // Only the last packet may be shorter; none may be longer than the first.
         (1..=self.segment_size).contains(&payload)
+            // The length field of IP has 16 bits.
             && u16::try_from(self.headers.len + self.payload + payload).is_ok()
             && next.sequence() == self.headers.sequence().wrapping_add(self.payload as u32)
             && next.common() == self.headers.common()
     }
 
-    /// Returns the headers of all of it as one packet, and their length. Where one packet is the whole train they are its own.
+    /// Returns the headers of the train as one packet, and their length. For a single packet they are its own.
     pub fn headers(&self) -> ([u8; HEADERS_MAX], usize) {
         let mut headers = self.headers.clone();
         headers.set_payload(self.payload);
@@ -149,17 +150,17 @@ impl Train {
         (headers.bytes, headers.len)
     }
 
-    /// Returns the length of the headers of each packet, behind which its payload stands.
+    /// Returns the length of the headers in bytes, after which the payload begins.
     pub const fn headers_len(&self) -> usize {
         self.headers.len
     }
 
-    /// Returns the length of the IP header, behind which the bytes begin that a checksum covers.
+    /// Returns the length of the IP header in bytes, after which the range of the TCP checksum begins.
     pub const fn ip_len(&self) -> usize {
         self.headers.ip_len
     }
 
-    /// Returns the payload of each segment but the last, which may have less.
+    /// Returns the payload of each segment in bytes; the last may have less.
     pub const fn segment_size(&self) -> usize {
         self.segment_size
     }

@@ -12,7 +12,7 @@ pub(super) struct Encapsulator {
 
 impl Encapsulator {
     pub(super) fn of(device: &impl Device) -> Self {
-        let style = Style { leaves_checksum: device.computes_checksums(), ..Style::default() };
+        let style = Style { partial_checksum: device.computes_checksums(), ..Style::default() };
         Self { encapsulation: device.encapsulation(), style }
     }
 

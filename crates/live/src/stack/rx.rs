@@ -8,7 +8,7 @@ use crate::device::{Device, Encapsulation, Path, RxPacket};
 use crate::event::EventKind;
 use earlybird_tcp::{AcceptedRange, Cx, Ending, Opened, Response, RfcState, reject};
 use earlybird_wire::{
-    Addresses, Checksums, Flags, Icmp, Malformed, Martian, Parsed, Segment, Trouble, parse, parse_bare, parse_icmp,
+    Addresses, Checksums, Flags, Icmp, IcmpError, Malformed, Martian, Parsed, Segment, parse, parse_bare, parse_icmp,
 };
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -172,7 +172,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     fn apply_icmp(&mut self, id: Id, report: &Icmp) -> bool {
         let Some(entry) = self.connections.get_mut(id) else { return false };
         match report.trouble {
-            Trouble::TooBig { mtu } => {
+            IcmpError::TooBig { mtu } => {
                 self.observer.with_context(self.now, id, |cx| entry.connection.on_path_mtu(cx, mtu, report.seq))
             }
             trouble => entry.connection.on_unreachable(trouble, report.seq),

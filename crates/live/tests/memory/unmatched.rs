@@ -170,7 +170,7 @@ fn peers_behind_one_nat_are_distinct() {
 /// An ICMP error for outstanding data is applied; an unrelated one is ignored.
 #[test]
 fn icmp_errors_reach_the_connection() {
-    use earlybird_wire::{Trouble, emit_icmp};
+    use earlybird_wire::{IcmpError, emit_icmp};
     let mut net = TestPath::new(Encapsulation::Ip, false, Duration::from_millis(10), Impairments::default(), 9);
     let [id, _] = open(&mut net, &Config::linux());
     net.hosts[0].write(id, &vec![1; 20_000]).unwrap();
@@ -178,7 +178,7 @@ fn icmp_errors_reach_the_connection() {
     let packet = net.seen.last().unwrap().bytes.clone();
     let mut report = vec![0; 576];
     let router = [10, 77, 0, 3].into();
-    let len = emit_icmp(Trouble::TooBig { mtu: 1000 }, &packet, router, &mut report).unwrap();
+    let len = emit_icmp(IcmpError::TooBig { mtu: 1000 }, &packet, router, &mut report).unwrap();
     report.truncate(len);
     net.inject(0, udp_packet(report, 0));
     net.settle_now();
@@ -191,10 +191,10 @@ fn icmp_errors_reach_the_connection() {
 
 /// An ICMP error about a packet that was never sent.
 fn emit_unrelated() -> Vec<u8> {
-    use earlybird_wire::{Trouble, Unreachable, emit_icmp};
+    use earlybird_wire::{IcmpError, Unreachable, emit_icmp};
     let sent = serialised(Encapsulation::Ip, &Segment { flags: Flags::ACK, ..Segment::default() }, 7, 7);
     let mut report = vec![0; 576];
-    let trouble = Trouble::Unreachable(Unreachable::Port);
+    let trouble = IcmpError::Unreachable(Unreachable::Port);
     let len = emit_icmp(trouble, &sent, [10, 77, 0, 3].into(), &mut report).unwrap();
     report.truncate(len);
     report

@@ -11,7 +11,7 @@ use crate::send::loss::timer::TimerValue;
 use crate::trace::{Cx, Statistics};
 use core::ops::Range;
 use earlybird_units::{Duration, Instant, Rate};
-use earlybird_wire::Trouble;
+use earlybird_wire::IcmpError;
 
 const fn frame_at(range: Range<u64>) -> Frame {
     // Stream position 0 is the SYN.
@@ -418,7 +418,7 @@ impl Connection {
     }
 
     /// Returns the last ICMP report of a segment that did not arrive.
-    pub fn trouble(&self) -> Option<Trouble> {
+    pub fn trouble(&self) -> Option<IcmpError> {
         self.trouble
     }
 }

@@ -13,7 +13,7 @@ use crate::send::sender::AckInfo;
 use crate::trace::Cx;
 use core::ops::Range;
 use earlybird_units::Instant;
-use earlybird_wire::{Flags, SackBlocks, Segment, SeqNum, SkipNotice, Trouble};
+use earlybird_wire::{Flags, IcmpError, SackBlocks, Segment, SeqNum, SkipNotice};
 
 impl Connection {
     /// Acts on a segment from the network; returns which of its payload the driver must keep.
@@ -396,7 +396,7 @@ impl Connection {
     /// Only a connection whose SYN was not answered ends, and only if the error is a hard one (RFC 9293 §3.9.2.2, MUST-56;
     /// RFC 5461 §4.1): [`Event::Unreachable`] reports it. Otherwise the report is kept for [`Self::trouble`], as the likely
     /// reason of a later timeout.
-    pub fn on_unreachable(&mut self, trouble: Trouble, seq: SeqNum) -> bool {
+    pub fn on_unreachable(&mut self, trouble: IcmpError, seq: SeqNum) -> bool {
         if self.outstanding_position(seq).is_none() {
             return false;
         }

@@ -47,7 +47,7 @@ use crate::send::sender::Sender;
 use alloc::boxed::Box;
 use core::ops::Range;
 use earlybird_units::SeedTree;
-use earlybird_wire::{Segment, SeqNum, Trouble};
+use earlybird_wire::{IcmpError, Segment, SeqNum};
 
 /// A TCP connection, from either side.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ pub struct Connection {
     /// Whether a write was cut short since there was room last.
     wants_room: bool,
     /// The last ICMP report of a segment that did not arrive.
-    trouble: Option<Trouble>,
+    trouble: Option<IcmpError>,
 }
 
 /// A segment to send, and which part of the stream it is.

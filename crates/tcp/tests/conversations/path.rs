@@ -6,7 +6,7 @@ use core::num::NonZeroU16;
 use earlybird_tcp::Event::{Established, Unreachable as Given};
 use earlybird_tcp::{Connection, Cx, FastOpenOffer, IpVersion, Recovery, RfcState};
 use earlybird_units::{Instant, SeedTree};
-use earlybird_wire::{SeqNum, Trouble, Unreachable};
+use earlybird_wire::{IcmpError, SeqNum, Unreachable};
 use rstest::rstest;
 
 /// Hands the connection a report of a router about the segment that starts at a stream position; says whether it is believed.
@@ -203,11 +203,14 @@ fn opening() -> Host {
 
 /// RFC 9293 §3.9.2.2 (MUST-56), RFC 5461 §4.1: only what is yet to be opened is given up, and only if it is in vain.
 #[rstest]
-#[case::the_network_may_come_back(Trouble::Unreachable(Unreachable::Network), false)]
-#[case::a_loop_may_end(Trouble::TimeExceeded, false)]
-#[case::nobody_listens(Trouble::Unreachable(Unreachable::Port), true)]
-#[case::a_firewall_says_no(Trouble::Unreachable(Unreachable::Prohibited), true)]
-fn a_report_ends_a_connection_that_is_yet_to_be_opened_if_it_is_in_vain(#[case] trouble: Trouble, #[case] ends: bool) {
+#[case::the_network_may_come_back(IcmpError::Unreachable(Unreachable::Network), false)]
+#[case::a_loop_may_end(IcmpError::TimeExceeded, false)]
+#[case::nobody_listens(IcmpError::Unreachable(Unreachable::Port), true)]
+#[case::a_firewall_says_no(IcmpError::Unreachable(Unreachable::Prohibited), true)]
+fn a_report_ends_a_connection_that_is_yet_to_be_opened_if_it_is_in_vain(
+    #[case] trouble: IcmpError,
+    #[case] ends: bool,
+) {
     let mut host = opening();
     let seq = host.origin();
     assert!(!host.connection.on_unreachable(trouble, SeqNum(seq.0.wrapping_add(77))), "it never sent that");
@@ -225,10 +228,10 @@ fn a_report_ends_no_open_connection() {
     let mut host = connected(&real().with_initial_window(1));
     host.write(1000).forget_sent();
     let seq = host.origin().at(1);
-    assert!(host.connection.on_unreachable(Trouble::Unreachable(Unreachable::Port), seq));
+    assert!(host.connection.on_unreachable(IcmpError::Unreachable(Unreachable::Port), seq));
     host.tells(&[Established]).is_in(RfcState::Established);
     host.receives(". 1:1(0) ack 1001");
-    assert!(!host.connection.on_unreachable(Trouble::Unreachable(Unreachable::Port), seq), "it is acknowledged");
+    assert!(!host.connection.on_unreachable(IcmpError::Unreachable(Unreachable::Port), seq), "it is acknowledged");
 }
 
 /// RFC 2923 §2.1, RFC 4821 §4: after three retransmissions in vain segments are halved, down to what every path carries.

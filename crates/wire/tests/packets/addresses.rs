@@ -7,8 +7,8 @@ use rstest::rstest;
 #[rstest]
 #[case("10.0.0.1", None)]
 #[case("223.255.255.255", None)]
-#[case("0.0.0.0", Some(Martian::Nobody))]
-#[case("0.1.2.3", Some(Martian::Nobody))]
+#[case("0.0.0.0", Some(Martian::Unspecified))]
+#[case("0.1.2.3", Some(Martian::Unspecified))]
 #[case("127.0.0.1", Some(Martian::Loopback))]
 #[case("127.255.255.254", Some(Martian::Loopback))]
 #[case("224.0.0.1", Some(Martian::Multicast))]
@@ -17,10 +17,10 @@ use rstest::rstest;
 #[case("255.255.255.255", Some(Martian::Broadcast))]
 #[case("2001:db8::1", None)]
 #[case("fe80::1", None)]
-#[case("::", Some(Martian::Nobody))]
+#[case("::", Some(Martian::Unspecified))]
 #[case("::1", Some(Martian::Loopback))]
 #[case("ff02::1", Some(Martian::Multicast))]
-#[case("::ffff:10.0.0.1", Some(Martian::Nobody))]
+#[case("::ffff:10.0.0.1", Some(Martian::Unspecified))]
 fn an_address(#[case] address: &str, #[case] expected: Option<Martian>) {
     let address: std::net::IpAddr = address.parse().unwrap();
     let others = if address.is_ipv4() { V4 } else { V6 };

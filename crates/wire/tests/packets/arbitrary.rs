@@ -52,7 +52,7 @@ pub(crate) fn styles() -> impl Strategy<Value = Style> {
             hop_limit,
             identification,
             dont_fragment,
-            leaves_checksum: false,
+            partial_checksum: false,
         },
     )
 }

@@ -2,7 +2,7 @@
 
 use crate::arbitrary::{V4, V6, addresses, packet};
 use earlybird_wire::{
-    Addresses, Checksums, Icmp, Malformed, Segment, SeqNum, Trouble, Unreachable, emit_icmp, parse_icmp,
+    Addresses, Checksums, Icmp, IcmpError, Malformed, Segment, SeqNum, Unreachable, emit_icmp, parse_icmp,
 };
 use proptest::prelude::*;
 use rstest::rstest;
@@ -18,7 +18,7 @@ fn router(addresses: &Addresses) -> IpAddr {
     }
 }
 
-fn report(trouble: Trouble, addresses: &Addresses) -> Vec<u8> {
+fn report(trouble: IcmpError, addresses: &Addresses) -> Vec<u8> {
     let mut bytes = vec![0; 1500];
     let length = emit_icmp(
         trouble,
@@ -31,7 +31,7 @@ fn report(trouble: Trouble, addresses: &Addresses) -> Vec<u8> {
     bytes
 }
 
-fn troubles() -> impl Strategy<Value = Trouble> {
+fn troubles() -> impl Strategy<Value = IcmpError> {
     let reasons = prop::sample::select(vec![
         Unreachable::Network,
         Unreachable::Host,
@@ -41,10 +41,10 @@ fn troubles() -> impl Strategy<Value = Trouble> {
         Unreachable::Other,
     ]);
     prop_oneof![
-        (1280_u16..).prop_map(|mtu| Trouble::TooBig { mtu }),
-        reasons.prop_map(Trouble::Unreachable),
-        Just(Trouble::TimeExceeded),
-        Just(Trouble::ParameterProblem),
+        (1280_u16..).prop_map(|mtu| IcmpError::TooBig { mtu }),
+        reasons.prop_map(IcmpError::Unreachable),
+        Just(IcmpError::TimeExceeded),
+        Just(IcmpError::ParameterProblem),
     ]
 }
 
@@ -81,33 +81,33 @@ proptest! {
 
 /// Types and codes of RFC 792, 1122 and 4443, with what stands behind the checksum.
 #[rstest]
-#[case::network(&V4, [3, 0], 0, Trouble::Unreachable(Unreachable::Network), false)]
-#[case::host(&V4, [3, 1], 0, Trouble::Unreachable(Unreachable::Host), false)]
-#[case::protocol(&V4, [3, 2], 0, Trouble::Unreachable(Unreachable::Protocol), true)]
-#[case::port(&V4, [3, 3], 0, Trouble::Unreachable(Unreachable::Port), true)]
-#[case::fragmentation_needed(&V4, [3, 4], 1400, Trouble::TooBig { mtu: 1400 }, false)]
-#[case::of_an_old_router(&V4, [3, 4], 0, Trouble::TooBig { mtu: 1006 }, false)]
-#[case::unused_bytes_before_the_mtu(&V4, [3, 4], 0xFFFF_0578, Trouble::TooBig { mtu: 1400 }, false)]
-#[case::source_route(&V4, [3, 5], 0, Trouble::Unreachable(Unreachable::Network), false)]
-#[case::filtered(&V4, [3, 13], 0, Trouble::Unreachable(Unreachable::Prohibited), true)]
-#[case::precedence(&V4, [3, 15], 0, Trouble::Unreachable(Unreachable::Other), false)]
-#[case::time(&V4, [11, 0], 0, Trouble::TimeExceeded, false)]
-#[case::parameter(&V4, [12, 0], 0, Trouble::ParameterProblem, false)]
-#[case::no_route(&V6, [1, 0], 0, Trouble::Unreachable(Unreachable::Network), false)]
-#[case::prohibited(&V6, [1, 1], 0, Trouble::Unreachable(Unreachable::Prohibited), true)]
-#[case::address(&V6, [1, 3], 0, Trouble::Unreachable(Unreachable::Host), false)]
-#[case::port_v6(&V6, [1, 4], 0, Trouble::Unreachable(Unreachable::Port), true)]
-#[case::reject(&V6, [1, 6], 0, Trouble::Unreachable(Unreachable::Prohibited), true)]
-#[case::too_big(&V6, [2, 0], 1280, Trouble::TooBig { mtu: 1280 }, false)]
-#[case::beyond_16_bits(&V6, [2, 0], 100_000, Trouble::TooBig { mtu: 65_535 }, false)]
-#[case::hops(&V6, [3, 0], 0, Trouble::TimeExceeded, false)]
-#[case::next_header(&V6, [4, 1], 0, Trouble::Unreachable(Unreachable::Protocol), true)]
-#[case::header_field(&V6, [4, 0], 0, Trouble::ParameterProblem, false)]
+#[case::network(&V4, [3, 0], 0, IcmpError::Unreachable(Unreachable::Network), false)]
+#[case::host(&V4, [3, 1], 0, IcmpError::Unreachable(Unreachable::Host), false)]
+#[case::protocol(&V4, [3, 2], 0, IcmpError::Unreachable(Unreachable::Protocol), true)]
+#[case::port(&V4, [3, 3], 0, IcmpError::Unreachable(Unreachable::Port), true)]
+#[case::fragmentation_needed(&V4, [3, 4], 1400, IcmpError::TooBig { mtu: 1400 }, false)]
+#[case::of_an_old_router(&V4, [3, 4], 0, IcmpError::TooBig { mtu: 1006 }, false)]
+#[case::unused_bytes_before_the_mtu(&V4, [3, 4], 0xFFFF_0578, IcmpError::TooBig { mtu: 1400 }, false)]
+#[case::source_route(&V4, [3, 5], 0, IcmpError::Unreachable(Unreachable::Network), false)]
+#[case::filtered(&V4, [3, 13], 0, IcmpError::Unreachable(Unreachable::Prohibited), true)]
+#[case::precedence(&V4, [3, 15], 0, IcmpError::Unreachable(Unreachable::Other), false)]
+#[case::time(&V4, [11, 0], 0, IcmpError::TimeExceeded, false)]
+#[case::parameter(&V4, [12, 0], 0, IcmpError::ParameterProblem, false)]
+#[case::no_route(&V6, [1, 0], 0, IcmpError::Unreachable(Unreachable::Network), false)]
+#[case::prohibited(&V6, [1, 1], 0, IcmpError::Unreachable(Unreachable::Prohibited), true)]
+#[case::address(&V6, [1, 3], 0, IcmpError::Unreachable(Unreachable::Host), false)]
+#[case::port_v6(&V6, [1, 4], 0, IcmpError::Unreachable(Unreachable::Port), true)]
+#[case::reject(&V6, [1, 6], 0, IcmpError::Unreachable(Unreachable::Prohibited), true)]
+#[case::too_big(&V6, [2, 0], 1280, IcmpError::TooBig { mtu: 1280 }, false)]
+#[case::beyond_16_bits(&V6, [2, 0], 100_000, IcmpError::TooBig { mtu: 65_535 }, false)]
+#[case::hops(&V6, [3, 0], 0, IcmpError::TimeExceeded, false)]
+#[case::next_header(&V6, [4, 1], 0, IcmpError::Unreachable(Unreachable::Protocol), true)]
+#[case::header_field(&V6, [4, 0], 0, IcmpError::ParameterProblem, false)]
 fn a_code(
     #[case] addresses: &Addresses,
     #[case] code: [u8; 2],
     #[case] field: u32,
-    #[case] expected: Trouble,
+    #[case] expected: IcmpError,
     #[case] is_hard: bool,
 ) {
     let bytes = with_code(addresses, code, field);
@@ -116,7 +116,7 @@ fn a_code(
 }
 
 fn with_code(addresses: &Addresses, code: [u8; 2], field: u32) -> Vec<u8> {
-    let mut bytes = report(Trouble::TimeExceeded, addresses);
+    let mut bytes = report(IcmpError::TimeExceeded, addresses);
     let start = if addresses.source.is_ipv4() { 20 } else { 40 };
     bytes[start..start + 2].copy_from_slice(&code);
     bytes[start + 4..start + 8].copy_from_slice(&field.to_be_bytes());
@@ -142,7 +142,7 @@ fn what_is_no_report(
 #[test]
 fn a_report_about_somebody_elses_packet_is_refused() {
     for (addresses, place) in [(V4, 20 + 8 + 15), (V6, 40 + 8 + 23)] {
-        let mut bytes = report(Trouble::TimeExceeded, &addresses);
+        let mut bytes = report(IcmpError::TimeExceeded, &addresses);
         bytes[place] ^= 1;
         assert_eq!(parse_icmp(&bytes, Checksums::Ignore), Err(Malformed::IcmpUnbelievable));
     }
@@ -151,7 +151,7 @@ fn a_report_about_somebody_elses_packet_is_refused() {
 #[test]
 fn a_report_about_another_protocol_is_refused() {
     for (addresses, place) in [(V4, 20 + 8 + 9), (V6, 40 + 8 + 6)] {
-        let mut bytes = report(Trouble::TimeExceeded, &addresses);
+        let mut bytes = report(IcmpError::TimeExceeded, &addresses);
         bytes[place] = 17;
         assert_eq!(parse_icmp(&bytes, Checksums::Ignore), Err(Malformed::Protocol(17)));
     }
@@ -160,6 +160,6 @@ fn a_report_about_another_protocol_is_refused() {
 #[test]
 fn a_segment_is_no_report_and_a_report_no_segment() {
     assert_eq!(parse_icmp(&packet(&Segment::default(), &V4, &[]), Checksums::Verify), Err(Malformed::Protocol(6)));
-    let report = report(Trouble::TimeExceeded, &V4);
+    let report = report(IcmpError::TimeExceeded, &V4);
     assert_eq!(earlybird_wire::parse(&report, Checksums::Verify), Err(Malformed::Protocol(1)));
 }

@@ -3,9 +3,9 @@
 mod addresses;
 mod arbitrary;
 mod damage;
-mod envelope;
 mod icmp;
 mod ip;
 mod options;
+mod packet_summary;
 mod round_trip;
 mod train;

@@ -7,9 +7,9 @@ use earlybird_wire::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-fn packet(segment: &Segment, addresses: &Addresses, payload: &[u8], leaves_checksum: bool) -> Vec<u8> {
+fn packet(segment: &Segment, addresses: &Addresses, payload: &[u8], partial_checksum: bool) -> Vec<u8> {
     let mut bytes = vec![0; HEADERS_MAX + payload.len()];
-    let style = Style { leaves_checksum, ..Style::default() };
+    let style = Style { partial_checksum, ..Style::default() };
     let len = emit(segment, addresses, style, [payload, &[]], &mut bytes).expect("it fits");
     bytes.truncate(len);
     bytes

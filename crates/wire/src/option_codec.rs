@@ -1,27 +1,27 @@
 use crate::{CannotEmit, FastOpen, Flags, Options, SackBlock, SackBlocks, SeqNum, Signature, SkipNotice, Timestamps};
 use core::num::NonZeroU16;
 
-/// How options are arranged. It differs only on SYNs.
+/// The arrangement of options. It differs only on SYNs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// As Linux writes them, which real middleboxes see most: SACK-permitted fills the gap before the timestamps.
+    /// That of Linux, the most common one on real paths: SACK-permitted fills the gap before the timestamps.
     #[default]
     Linux,
-    /// Every option in words of its own: the simulator's, for its sizes of SYNs are part of published results.
+    /// Each option is padded to whole words. The simulator uses it: sizes of SYNs are part of published results.
     Aligned,
 }
 
-/// The option kinds that experiments share (RFC 6994 §3) …
+/// The first shared experimental option kind (RFC 6994 §3).
 const EXPERIMENT: u8 = 253;
-/// … of which Linux uses the second.
+/// The second shared experimental option kind, which Linux uses.
 const OTHER_EXPERIMENT: u8 = 254;
 /// The experiment identifier of SNACK, not registered: "SK".
 const SKIP_NOTICE: [u8; 2] = [0x53, 0x4B];
-/// That of TCP Fast Open before it had a kind of its own.
+/// The experiment identifier of TCP Fast Open before RFC 7413 assigned a kind.
 const EXPERIMENTAL_FAST_OPEN: [u8; 2] = [0xF9, 0x89];
 const FAST_OPEN: u8 = 34;
 
-/// Options as bytes, in the making.
+/// A buffer that options are written to.
 pub(crate) struct OptionWriter {
     bytes: [u8; 40],
     len: usize,
@@ -58,6 +58,7 @@ impl OptionWriter {
 
     fn write_as_linux(&mut self, options: &Options) -> Result<(), CannotEmit> {
         if options.sack_permitted {
+            // `tcp_options_write`: SACK-permitted takes the place of the two NOPs before the timestamps.
             self.put(if options.timestamps.is_some() { &[4, 2] } else { &[1, 1, 4, 2] })?;
         }
         if let Some(timestamps) = options.timestamps {
@@ -94,6 +95,7 @@ impl OptionWriter {
         match notice {
             SkipNotice::Offer => self.put(&[EXPERIMENT, 4, high, low]),
             SkipNotice::Skipped { total, first, segments } => {
+                // Two NOPs align the 14 bytes of the option to whole words.
                 self.put(&[1, 1, EXPERIMENT, 14, high, low])?;
                 self.put(&total.to_be_bytes())?;
                 self.put(&first.0.to_be_bytes())?;
@@ -119,6 +121,7 @@ impl OptionWriter {
         if sack.is_empty() {
             return Ok(());
         }
+        // SACK blocks are last: as many are written as the other options leave room for.
         self.put(&[1, 1, 5, 2 + 8 * sack.len() as u8])?;
         for block in sack.as_slice() {
             self.put(&block.left.0.to_be_bytes())?;
@@ -135,7 +138,7 @@ impl OptionWriter {
     }
 }
 
-/// What the bytes of options say.
+/// Options read from bytes.
 #[derive(Default)]
 pub(crate) struct ReadOptions {
     pub(crate) options: Options,
@@ -144,12 +147,13 @@ pub(crate) struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// Reads up to the end, or up to an option whose length cannot be: what stands before it counts, as in Linux (RFC 9293
-    /// §3.1, MUST-7, leaves open what a host does as long as it survives).
+    /// Reads up to the end or to an option with an impossible length; the options before it are valid, as in Linux (RFC 9293
+    /// §3.1, MUST-7, requires only that a host survives).
     pub(crate) fn new(mut bytes: &[u8], flags: Flags) -> Self {
         let mut read = Self::default();
         while let Some((&kind, rest)) = bytes.split_first() {
             let length = match kind {
+                // End of option list: what follows is padding (RFC 9293 §3.1).
                 0 => break,
                 1 => 1,
                 _ => rest.first().map_or(0, |&length| usize::from(length)),
@@ -164,21 +168,23 @@ impl ReadOptions {
         read
     }
 
-    /// Takes an option. One of unknown kind, of a length that is not its own, or in a segment where it has no meaning is passed
-    /// over.
+    /// Reads an option. One of unknown kind, of a wrong length, or in a segment where it has no meaning is ignored.
     fn option(&mut self, kind: u8, body: &[u8], is_syn: bool) {
         let options = &mut self.options;
         match (kind, body) {
+            // A value of zero is no MSS.
             (2, &[high, low]) => options.mss = NonZeroU16::new(u16::from_be_bytes([high, low])),
             // RFC 7323 §2.3: a larger shift counts as 14.
             (3, &[shift]) => options.window_scale = Some(shift.min(14)),
             (4, &[]) => options.sack_permitted = true,
+            // A SYN has nothing to acknowledge selectively.
             (5, blocks) if !is_syn && blocks.len() % 8 == 0 => blocks.chunks_exact(8).for_each(|block| {
                 options.sack.push(SackBlock { left: SeqNum(word(&block[..4])), right: SeqNum(word(&block[4..])) });
             }),
             (8, stamps) if stamps.len() == 8 => {
                 options.timestamps = Some(Timestamps { value: word(&stamps[..4]), echo: word(&stamps[4..]) });
             }
+            // RFC 2385 and RFC 5925. The signature is not verified here.
             (19, _) => self.signature = Some(Signature::Md5),
             (29, _) => self.signature = Some(Signature::Authentication),
             (FAST_OPEN, cookie) if is_syn => self.fast_open(cookie, false),

@@ -1,7 +1,7 @@
 //! What a router reads and writes.
 
 use crate::arbitrary::{addresses, packet, segments};
-use earlybird_wire::{Checksums, Ecn, Envelope, Malformed, mark_congested, parse};
+use earlybird_wire::{Checksums, Ecn, Malformed, PacketSummary, mark_congested, parse};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -15,10 +15,10 @@ proptest! {
     ) {
         let mut packet = packet(&segment, &addresses, &payload);
         let parsed = parse(&packet, Checksums::Verify).unwrap();
-        let envelope = Envelope::read(&packet).unwrap();
-        prop_assert_eq!((envelope.source, envelope.destination), (addresses.source, addresses.destination));
-        prop_assert_eq!(envelope.ports, Some([addresses.source_port, addresses.destination_port]));
-        prop_assert_eq!((envelope.payload, envelope.ecn), (Some(payload.len() as u16), segment.ecn));
+        let summary = PacketSummary::read(&packet).unwrap();
+        prop_assert_eq!((summary.source, summary.destination), (addresses.source, addresses.destination));
+        prop_assert_eq!(summary.ports, Some([addresses.source_port, addresses.destination_port]));
+        prop_assert_eq!((summary.payload, summary.ecn), (Some(payload.len() as u16), segment.ecn));
         mark_congested(&mut packet);
         let marked = parse(&packet, Checksums::Verify).unwrap();
         prop_assert_eq!(marked.segment.ecn, Ecn::Congested);
@@ -34,11 +34,11 @@ proptest! {
         if let Some(first) = bytes.first_mut() {
             *first = version << 4 | *first & 0xf;
         }
-        let before = Envelope::read(&bytes);
+        let before = PacketSummary::read(&bytes);
         mark_congested(&mut bytes);
-        if let Ok(envelope) = before {
-            let expected = Envelope { ecn: Ecn::Congested, ..envelope };
-            prop_assert_eq!(Envelope::read(&bytes), Ok(expected));
+        if let Ok(summary) = before {
+            let expected = PacketSummary { ecn: Ecn::Congested, ..summary };
+            prop_assert_eq!(PacketSummary::read(&bytes), Ok(expected));
         }
     }
 }
@@ -47,11 +47,11 @@ proptest! {
 fn a_later_fragment_has_no_ports() {
     let mut packet = vec![0; 40];
     packet[..10].copy_from_slice(&[0x45, 0, 0, 40, 0, 7, 0x20, 0, 64, 6]);
-    assert!(Envelope::read(&packet).unwrap().ports.is_some());
+    assert!(PacketSummary::read(&packet).unwrap().ports.is_some());
     packet[7] = 1;
-    let envelope = Envelope::read(&packet).unwrap();
-    assert_eq!((envelope.ports, envelope.payload), (None, None));
-    assert_eq!(Envelope::read(&packet[..19]), Err(Malformed::IpHeader));
+    let summary = PacketSummary::read(&packet).unwrap();
+    assert_eq!((summary.ports, summary.payload), (None, None));
+    assert_eq!(PacketSummary::read(&packet[..19]), Err(Malformed::IpHeader));
 }
 
 proptest! {
@@ -63,13 +63,13 @@ proptest! {
         payload in vec(any::<u8>(), 0..1400),
     ) {
         let packet = packet(&segment, &addresses, &payload);
-        let plain = Envelope::read(&packet).unwrap();
-        prop_assert_eq!(Envelope::read_in_udp(&packet), Ok(plain));
+        let plain = PacketSummary::read(&packet).unwrap();
+        prop_assert_eq!(PacketSummary::read_udp_encapsulated(&packet), Ok(plain));
         let header = if addresses.source.is_ipv4() { usize::from(packet[0] & 0xf) * 4 } else { 40 };
         let mut carried = [&packet[..header], &[0x27, 0x0f, 0x27, 0x0f, 0, 0, 0, 0], &packet[header..]].concat();
         carried[if addresses.source.is_ipv4() { 9 } else { 6 }] = 17;
-        let expected = Envelope { carrier: 8, ..plain };
-        prop_assert_eq!(Envelope::read_in_udp(&carried), Ok(expected));
-        prop_assert_eq!(Envelope::read(&carried).unwrap().ports, Some([9999, 9999]));
+        let expected = PacketSummary { encapsulation: 8, ..plain };
+        prop_assert_eq!(PacketSummary::read_udp_encapsulated(&carried), Ok(expected));
+        prop_assert_eq!(PacketSummary::read(&carried).unwrap().ports, Some([9999, 9999]));
     }
 }
