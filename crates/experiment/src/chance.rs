@@ -1,8 +1,6 @@
 //! What in a scenario is left to chance.
 
-use earlybird_scenario::{
-    AccessDelay, Channel, Flow, Kind, Loss, Network, Queue, Scenario, ScenarioError, Start, Time,
-};
+use earlybird_scenario::{AccessDelay, Channel, Flow, Kind, Loss, Network, Scenario, ScenarioError, Start, Time};
 
 /// Congestion controls that draw nothing; of others, and of those from outside, that is not known.
 const CONTROLS_WITHOUT_DRAWS: [&str; 2] = ["cubic", "vegas"];
@@ -67,10 +65,9 @@ fn channels(scenario: &Scenario) -> Vec<(String, Channel)> {
 }
 
 fn of_channel(channel: &Channel) -> impl Iterator<Item = &'static str> {
-    let queue = matches!(channel.queue, Queue::Red(_) | Queue::Pie(_) | Queue::FqCodel(_) | Queue::DualPi2(_));
     let keys = [
         (channel.loss.iter().any(is_drawn), "loss"),
-        (queue, "queue"),
+        (channel.queue.is_random(), "queue"),
         (channel.reorder.is_some(), "reorder"),
         (channel.duplicate.is_some(), "duplicate"),
     ];

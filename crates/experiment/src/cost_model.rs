@@ -285,7 +285,7 @@ impl View<'_> {
 }
 
 fn room(queue: &Queue) -> f64 {
-    match crate::queue::limit_of(queue) {
+    match queue.limit() {
         earlybird_sim::QueueLimit::Unlimited => f64::INFINITY,
         earlybird_sim::QueueLimit::Packets(packets) => f64::from(packets),
         earlybird_sim::QueueLimit::Bytes(bytes) => bytes as f64 / 40.0,

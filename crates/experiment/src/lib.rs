@@ -19,7 +19,6 @@ mod outputs;
 mod plan;
 mod playout;
 mod qlog;
-mod queue;
 mod rates;
 mod recorder;
 mod register;

@@ -8,7 +8,7 @@ pub(crate) const ACCESS: &str = "access";
 
 /// Returns whether the queue of the link of this name marks packets.
 pub(crate) fn marks(network: &Network, name: &str) -> bool {
-    queue_of(network, name).is_some_and(|queue| queue != unmarked(queue) || matches!(queue, Queue::DualPi2(_)))
+    queue_of(network, name).is_some_and(|queue| queue.marks())
 }
 
 fn queue_of(network: &Network, name: &str) -> Option<Queue> {
@@ -38,22 +38,10 @@ pub(crate) fn room_in_bytes(network: &Network, name: &str) -> Option<(String, u6
     Some((format!("network.{table}.bytes"), bytes))
 }
 
-/// Returns the queue without its marks, if it can do without.
-fn unmarked(mut queue: Queue) -> Queue {
-    match &mut queue {
-        Queue::Red(red) => red.ecn = false,
-        Queue::Codel(codel) => codel.ecn = false,
-        Queue::Pie(pie) => pie.ecn = false,
-        Queue::FqCodel(fq) => fq.ecn = false,
-        Queue::Unlimited | Queue::Packets(_) | Queue::Bytes(_) | Queue::HeadDrop(_) | Queue::DualPi2(_) => {}
-    }
-    queue
-}
-
 /// Returns the links that anybody crosses, each with marks only if somebody there answers them.
 pub(crate) fn network_in_effect(network: &Network, crossed: &BTreeSet<String>, answers: &BTreeSet<String>) -> Network {
     let seen = |queue: Queue, names: &[&str]| {
-        if names.iter().any(|name| answers.contains(*name)) { queue } else { unmarked(queue) }
+        if names.iter().any(|name| answers.contains(*name)) { queue } else { queue.without_marks() }
     };
     match network {
         Network::Dumbbell(dumbbell) => {

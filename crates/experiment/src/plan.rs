@@ -5,7 +5,6 @@ use crate::bottleneck::bottleneck_of;
 use crate::default_window;
 use crate::endpoint::carrier_of;
 use crate::loss::{impairments_of, losses_of};
-use crate::queue::{discipline_of, limit_of};
 use crate::rates::rates_of;
 use crate::topology::{AppStart, FlowSpec, RoutePair, Topology};
 use crate::web::session;
@@ -322,8 +321,8 @@ fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, c
         rate,
         changes,
         delay: channel.delay.duration(),
-        limit: limit_of(&channel.queue),
-        discipline: discipline_of(&channel.queue),
+        limit: channel.queue.limit(),
+        discipline: channel.queue.discipline(),
         random: seeds.child("queue").random(),
         losses: losses_of(plan, &channel.loss, seeds),
     };

@@ -22,7 +22,6 @@ mod packet_filter;
 mod packet_network;
 mod packet_pool;
 mod payloads;
-mod queue;
 mod service_schedule;
 mod timestamp;
 mod transmission_clock;
@@ -30,6 +29,9 @@ mod udp_agent;
 mod unit_io;
 mod world;
 
+pub use earlybird_queue::{
+    CodelSettings, Discipline, DualPi2Settings, FqCodelSettings, PieSettings, QueueLimit, RedSettings,
+};
 pub use endpoint::{Carrier, DatagramSettings, EndpointSettings, ExternalSettings, HeaderSize};
 pub use external_stack::{ExternalConnection, ExternalDatagram, ExternalEvent, ExternalStack, ExternalState};
 pub use flow_stats::{FlowEnd, FlowGauges};
@@ -42,6 +44,5 @@ pub use observer::{DropCause, Observer, PacketEvent};
 pub use packet::{Content, Packet};
 pub use packet_filter::PacketFilter;
 pub use packet_network::PacketNetwork;
-pub use queue::{CodelSettings, Discipline, DualPi2Settings, FqCodelSettings, PieSettings, QueueLimit, RedSettings};
 pub use service_schedule::RateChanges;
 pub use world::{FlowSettings, World};

@@ -10,10 +10,10 @@ mod event_driven;
 use crate::loss::Loss;
 use crate::observer::DropCause;
 use crate::packet::Packet;
-use crate::queue::{Discipline, QueueLimit};
 use crate::service_schedule::RateChanges;
 use crate::timestamp::Timestamp;
 use crate::transmission_clock::TransmissionClock;
+use earlybird_queue::{Discipline, QueueLimit};
 use earlybird_units::{Duration, Instant, Random, Rate, SeedTree};
 use event_driven::QueueServer;
 

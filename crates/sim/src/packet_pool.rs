@@ -19,7 +19,7 @@ impl SlotId {
     }
 }
 
-#[cfg(test)]
+/// Queues identify packets by plain numbers.
 impl SlotId {
     pub(crate) const fn from_number(number: u32) -> Self {
         Self(number)

@@ -34,7 +34,8 @@ impl<O: Observer> Forwarder<O> {
     pub(crate) fn serve_link(&mut self, link: LinkId) {
         self.network.link_mut(link).begin_service(self.now.at);
         while let Some((waiting, arrival)) = self.network.link_mut(link).send(self.now) {
-            let Slot { event, packet } = self.events.pool.get_mut(waiting.id);
+            let id = SlotId::from_number(waiting.id);
+            let Slot { event, packet } = self.events.pool.get_mut(id);
             event.timestamp = arrival;
             packet.route = packet.route.rest();
             if waiting.is_marked {
@@ -42,9 +43,9 @@ impl<O: Observer> Forwarder<O> {
                 self.network.link_mut(link).count_mark(self.now.at, packet);
             }
             if self.network.link(link).is_impaired {
-                self.exit_with_impairments(link, waiting.id);
+                self.exit_with_impairments(link, id);
             } else {
-                self.schedule_arrival(link, waiting.id);
+                self.schedule_arrival(link, id);
             }
         }
         self.discard_dropped(link);
@@ -56,7 +57,7 @@ impl<O: Observer> Forwarder<O> {
     /// Does away with the packets that a queue has dropped.
     fn discard_dropped(&mut self, link: LinkId) {
         while let Some(waiting) = self.network.link_mut(link).pop_dropped() {
-            let packet = self.events.pool.set_free(waiting.id);
+            let packet = self.events.pool.set_free(SlotId::from_number(waiting.id));
             self.network.link_mut(link).count_drop(self.now.at, waiting.since, packet);
             self.observer.on_packet(self.now.at, PacketEvent::Dropped(link, DropCause::Queue), packet);
         }

@@ -3,9 +3,9 @@
 use super::{Link, LinkSettings};
 use crate::packet::Packet;
 use crate::packet_pool::SlotId;
-use crate::queue::{Discipline, Dropped, Queue, Waiting};
 use crate::service_schedule::{DeliveryOpportunities, RateChanges, VariableRate};
 use crate::timestamp::Timestamp;
+use earlybird_queue::{Discipline, Dropped, Queue, Waiting};
 use earlybird_units::Instant;
 use std::sync::Arc;
 
@@ -25,6 +25,19 @@ pub(crate) enum EnqueueOutcome {
     Refused,
     /// It waits.
     Accepted,
+}
+
+/// Returns a packet as its queue sees it.
+fn waiting(now: Instant, id: SlotId, packet: &Packet) -> Waiting {
+    Waiting {
+        id: id.number(),
+        bytes: packet.bytes,
+        since: now,
+        ecn: packet.ecn(),
+        // FQ-CoDel hashes this in place of addresses and ports, which simulated packets have not.
+        connection: u64::from(packet.to.0) << 32 | u64::from(packet.generation),
+        is_marked: false,
+    }
 }
 
 /// A queue and what empties it.
@@ -143,8 +156,8 @@ impl Link {
             queue_lengths.count(now.at, packet, server.queue.len());
         }
         self.queued_bytes += u64::from(packet.bytes);
-        server.queue.enqueue(now.at, Waiting::new(now.at, id, packet), &mut server.dropped);
-        let is_refused = server.dropped.iter().any(|dropped| dropped.id == id);
+        server.queue.enqueue(now.at, waiting(now.at, id, packet), &mut server.dropped);
+        let is_refused = server.dropped.iter().any(|dropped| dropped.id == id.number());
         if is_refused { EnqueueOutcome::Refused } else { EnqueueOutcome::Accepted }
     }
 

@@ -1,9 +1,9 @@
 //! Proportional Integral controller Enhanced (Pan, Natarajan, Baker and White, RFC 8033): drops at the entrance with a
 //! probability that a controller moves until packets wait as long as they shall.
 
-use super::fifo::Fifo;
-use super::{Dropped, Queue, QueueLimit, Waiting};
-use earlybird_units::{Duration, Instant, Random};
+use crate::fifo::Fifo;
+use crate::{Dropped, Queue, QueueLimit, QueueSettings, Waiting};
+use earlybird_units::{Duration, Instant, Random, Rate};
 
 /// The parameters of PIE.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +32,7 @@ const SURE_DROP: f64 = 8.5;
 
 /// One queue under PIE. Waiting times are measured by time stamps (§5.2), at the moment of each update.
 #[derive(Debug)]
-pub(super) struct Pie {
+pub(crate) struct Pie {
     settings: PieSettings,
     limit: QueueLimit,
     random: Random,
@@ -49,7 +49,7 @@ pub(super) struct Pie {
 }
 
 impl Pie {
-    pub(super) fn new(settings: PieSettings, limit: QueueLimit, random: Random) -> Self {
+    pub(crate) fn new(settings: PieSettings, limit: QueueLimit, random: Random) -> Self {
         Self {
             limit,
             random,
@@ -138,6 +138,12 @@ fn tuning(probability: f64) -> f64 {
     STEPS.iter().find(|(below, _)| probability < *below).map_or(1.0, |(_, divisor)| *divisor)
 }
 
+impl QueueSettings for PieSettings {
+    fn queue(self, limit: QueueLimit, _rate: Rate, random: Random) -> Box<dyn Queue> {
+        Box::new(Pie::new(self, limit, random))
+    }
+}
+
 impl Queue for Pie {
     fn enqueue(&mut self, now: Instant, mut packet: Waiting, dropped: &mut Dropped) {
         self.remove_started_by(now);
@@ -161,7 +167,7 @@ impl Queue for Pie {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Bench, millis, packet};
+    use crate::testing::{Bench, millis, packet};
     use super::*;
     use earlybird_conformance::{Area, conforms};
     use earlybird_units::SeedTree;

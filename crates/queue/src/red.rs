@@ -5,8 +5,8 @@
 //! Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active queue management", 2001. Details
 //! as in ns-2.35's `red.cc` with the queue measured in packets.
 
-use super::fifo::Fifo;
-use super::{Dropped, Queue, QueueLimit, Waiting};
+use crate::fifo::Fifo;
+use crate::{Dropped, Queue, QueueLimit, QueueSettings, Waiting};
 use earlybird_units::{Duration, Instant, Random, Rate};
 
 /// The parameters of RED.
@@ -39,17 +39,17 @@ mod adaptive {
     use super::Duration;
 
     /// Time from change to change.
-    pub(super) const INTERVAL: Duration = Duration::from_millis(500);
+    pub(crate) const INTERVAL: Duration = Duration::from_millis(500);
     /// Largest step up; never more than a quarter.
-    pub(super) const INCREASE: f64 = 0.01;
+    pub(crate) const INCREASE: f64 = 0.01;
     /// Factor on the way down.
-    pub(super) const DECREASE: f64 = 0.9;
+    pub(crate) const DECREASE: f64 = 0.9;
     /// Least probability.
-    pub(super) const BOTTOM: f64 = 0.01;
+    pub(crate) const BOTTOM: f64 = 0.01;
     /// Greatest probability.
-    pub(super) const TOP: f64 = 0.5;
+    pub(crate) const TOP: f64 = 0.5;
     /// The target range leaves out this share of the distance of the thresholds at either end.
-    pub(super) const MARGIN: f64 = 0.4;
+    pub(crate) const MARGIN: f64 = 0.4;
 }
 
 /// RED's parameters as numbers.
@@ -97,7 +97,7 @@ enum Verdict {
 
 /// One queue under RED.
 #[derive(Debug)]
-pub(super) struct Red {
+pub(crate) struct Red {
     curve: Curve,
     weight: f64,
     max_probability: f64,
@@ -118,7 +118,7 @@ pub(super) struct Red {
 }
 
 impl Red {
-    pub(super) fn new(settings: &RedSettings, limit: QueueLimit, rate: Rate, random: Random) -> Self {
+    pub(crate) fn new(settings: &RedSettings, limit: QueueLimit, rate: Rate, random: Random) -> Self {
         let packets_per_second = rate.bits_per_second() as f64 / (8.0 * f64::from(settings.mean_packet));
         let target = settings.target_delay.as_secs_f64() * packets_per_second;
         let min_threshold = settings.min_threshold.unwrap_or((target / 2.0).max(5.0));
@@ -198,6 +198,12 @@ impl Red {
     }
 }
 
+impl QueueSettings for RedSettings {
+    fn queue(self, limit: QueueLimit, rate: Rate, random: Random) -> Box<dyn Queue> {
+        Box::new(Red::new(&self, limit, rate, random))
+    }
+}
+
 impl Queue for Red {
     fn enqueue(&mut self, now: Instant, mut packet: Waiting, dropped: &mut Dropped) {
         self.update_average(now);
@@ -229,7 +235,7 @@ impl Queue for Red {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Bench, millis, packet};
+    use crate::testing::{Bench, millis, packet};
     use super::*;
     use earlybird_conformance::{Area, conforms};
     use earlybird_units::SeedTree;

@@ -1,7 +1,7 @@
 //! Queues that drop only when they are full.
 
-use super::fifo::Fifo;
-use super::{Dropped, Queue, QueueLimit, Waiting};
+use crate::fifo::Fifo;
+use crate::{Dropped, Queue, QueueLimit, Waiting};
 use earlybird_units::Instant;
 
 /// Which end of a full queue gives way.
@@ -13,20 +13,20 @@ enum End {
 
 /// First in, first out.
 #[derive(Debug)]
-pub(super) struct Plain {
+pub(crate) struct Plain {
     fifo: Fifo,
     limit: QueueLimit,
     gives_way: End,
 }
 
 impl Plain {
-    pub(super) fn drop_tail(limit: QueueLimit) -> Self {
+    pub(crate) fn drop_tail(limit: QueueLimit) -> Self {
         Self { fifo: Fifo::default(), limit, gives_way: End::Tail }
     }
 
     /// Drop from front (Lakshman, Neidhardt and Ott, "The drop from front strategy in TCP and in TCP over ATM", 1996;
     /// ns-2's `drop_front_`): the sender learns of the loss a whole queue earlier.
-    pub(super) fn drop_head(limit: QueueLimit) -> Self {
+    pub(crate) fn drop_head(limit: QueueLimit) -> Self {
         Self { fifo: Fifo::default(), limit, gives_way: End::Head }
     }
 
@@ -62,8 +62,8 @@ impl Queue for Plain {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Bench, millis, packet};
     use super::*;
+    use crate::testing::{Bench, millis, packet};
     use earlybird_conformance::{Area, conforms};
 
     #[test]
@@ -73,7 +73,7 @@ mod tests {
             bench.put(packet(millis(u64::from(number)), number));
         }
         assert_eq!(bench.dropped(), [0, 1, 2]);
-        let sent: Vec<u32> = std::iter::from_fn(|| bench.take(millis(9))).map(|packet| packet.id.number()).collect();
+        let sent: Vec<u32> = std::iter::from_fn(|| bench.take(millis(9))).map(|packet| packet.id).collect();
         assert_eq!(sent, [3, 4, 5]);
         let compared = "6 arrivals at a full queue of 3: who is dropped, who stays";
         conforms(Area::Queue, "drop-head", "Lakshman, Neidhardt and Ott 1996; ns-2 drop_front_", compared, "6 of 6");

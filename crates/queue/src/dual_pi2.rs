@@ -2,9 +2,9 @@
 //! others. One controller serves both: the probability of a classic drop is the square of what the scalable ones see, so
 //! that both get the same throughput.
 
-use super::fifo::Fifo;
-use super::{Dropped, Queue, QueueLimit, Waiting};
-use earlybird_units::{Duration, Instant};
+use crate::fifo::Fifo;
+use crate::{Dropped, Queue, QueueLimit, QueueSettings, Waiting};
+use earlybird_units::{Duration, Instant, Random, Rate};
 use earlybird_wire::Ecn;
 
 /// The parameters of `DualPI2`.
@@ -50,7 +50,7 @@ impl Lane {
 
 /// Both queues of one link.
 #[derive(Debug)]
-pub(super) struct DualPi2 {
+pub(crate) struct DualPi2 {
     settings: DualPi2Settings,
     limit: QueueLimit,
     low_latency: Lane,
@@ -64,7 +64,7 @@ pub(super) struct DualPi2 {
 }
 
 impl DualPi2 {
-    pub(super) fn new(settings: DualPi2Settings, limit: QueueLimit) -> Self {
+    pub(crate) fn new(settings: DualPi2Settings, limit: QueueLimit) -> Self {
         Self {
             limit,
             low_latency: Lane::default(),
@@ -166,6 +166,12 @@ impl DualPi2 {
 /// The most that one queue may be ahead or behind without competition, in bytes.
 const MTU: f64 = 1500.0;
 
+impl QueueSettings for DualPi2Settings {
+    fn queue(self, limit: QueueLimit, _rate: Rate, _random: Random) -> Box<dyn Queue> {
+        Box::new(DualPi2::new(self, limit))
+    }
+}
+
 impl Queue for DualPi2 {
     fn enqueue(&mut self, now: Instant, packet: Waiting, dropped: &mut Dropped) {
         self.remove_started_by(now);
@@ -201,7 +207,7 @@ impl Queue for DualPi2 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Bench, millis, packet};
+    use crate::testing::{Bench, millis, packet};
     use super::*;
     use earlybird_conformance::{Area, conforms};
 

@@ -1,10 +1,10 @@
 //! `FlowQueue-CoDel` (Hoeiland-Joergensen et al., RFC 8290): connections take turns by bytes, each in a queue of its own
 //! under `CoDel`; those with little to send come first.
 
-use super::codel::{Codel, CodelSettings};
-use super::fifo::Fifo;
-use super::{Dropped, Queue, QueueLimit, Waiting};
-use earlybird_units::{Instant, Random};
+use crate::codel::{Codel, CodelSettings};
+use crate::fifo::Fifo;
+use crate::{Dropped, Queue, QueueLimit, QueueSettings, Waiting};
+use earlybird_units::{Instant, Random, Rate};
 use std::collections::VecDeque;
 
 /// The parameters of FQ-CoDel.
@@ -33,7 +33,7 @@ struct Flow {
 
 /// All queues of one link.
 #[derive(Debug)]
-pub(super) struct FqCodel {
+pub(crate) struct FqCodel {
     settings: FqCodelSettings,
     limit: QueueLimit,
     /// Makes the hash a different one in every run.
@@ -46,7 +46,7 @@ pub(super) struct FqCodel {
 }
 
 impl FqCodel {
-    pub(super) fn new(settings: FqCodelSettings, limit: QueueLimit, mut random: Random) -> Self {
+    pub(crate) fn new(settings: FqCodelSettings, limit: QueueLimit, mut random: Random) -> Self {
         Self {
             limit,
             salt: random.below(1 << 53),
@@ -109,6 +109,12 @@ fn mix(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
+impl QueueSettings for FqCodelSettings {
+    fn queue(self, limit: QueueLimit, _rate: Rate, random: Random) -> Box<dyn Queue> {
+        Box::new(FqCodel::new(self, limit, random))
+    }
+}
+
 impl Queue for FqCodel {
     fn enqueue(&mut self, _now: Instant, packet: Waiting, dropped: &mut Dropped) {
         let index = self.queue_of(packet.connection);
@@ -150,7 +156,7 @@ impl Queue for FqCodel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Bench, millis, packet};
+    use crate::testing::{Bench, millis, packet};
     use super::*;
     use earlybird_conformance::{Area, conforms};
     use earlybird_units::{Duration, SeedTree};

@@ -1,9 +1,9 @@
 //! Controlled Delay (Nichols, Jacobson, `McGregor` and Iyengar, RFC 8289): drops at the head once packets have waited
 //! too long for a whole interval.
 
-use super::fifo::Fifo;
-use super::{Dropped, Queue, QueueLimit, Waiting};
-use earlybird_units::{Duration, Instant};
+use crate::fifo::Fifo;
+use crate::{Dropped, Queue, QueueLimit, QueueSettings, Waiting};
+use earlybird_units::{Duration, Instant, Random, Rate};
 
 /// What `CoDel` aims at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub struct CodelSettings {
 
 /// The state of the algorithm (RFC 8289 §5.3), apart from its queue: the flows of FQ-CoDel have one each.
 #[derive(Debug, Default)]
-pub(super) struct Codel {
+pub(crate) struct Codel {
     /// When the delay will have been above the target for an interval.
     first_above: Option<Instant>,
     drop_next: Instant,
@@ -33,7 +33,7 @@ pub(super) struct Codel {
 
 impl Codel {
     /// Takes the next packet to send out of the queue (RFC 8289 §5.5).
-    pub(super) fn dequeue(
+    pub(crate) fn dequeue(
         &mut self,
         settings: &CodelSettings,
         now: Instant,
@@ -123,7 +123,7 @@ fn control_law(from: Instant, interval: Duration, count: u32) -> Instant {
 
 /// One queue under `CoDel`.
 #[derive(Debug)]
-pub(super) struct CodelQueue {
+pub(crate) struct CodelQueue {
     settings: CodelSettings,
     limit: QueueLimit,
     fifo: Fifo,
@@ -131,8 +131,14 @@ pub(super) struct CodelQueue {
 }
 
 impl CodelQueue {
-    pub(super) fn new(settings: CodelSettings, limit: QueueLimit) -> Self {
+    pub(crate) fn new(settings: CodelSettings, limit: QueueLimit) -> Self {
         Self { settings, limit, fifo: Fifo::default(), codel: Codel::default() }
+    }
+}
+
+impl QueueSettings for CodelSettings {
+    fn queue(self, limit: QueueLimit, _rate: Rate, _random: Random) -> Box<dyn Queue> {
+        Box::new(CodelQueue::new(self, limit))
     }
 }
 
@@ -156,7 +162,7 @@ impl Queue for CodelQueue {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Bench, millis, packet};
+    use crate::testing::{Bench, millis, packet};
     use super::*;
     use earlybird_conformance::{Area, conforms};
     use earlybird_wire::Ecn;

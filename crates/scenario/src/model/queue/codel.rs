@@ -1,0 +1,56 @@
+use super::{QueueTable, millis};
+use earlybird_queue::{CodelSettings, Discipline, QueueLimit};
+use earlybird_transport::{ScenarioError, Time, join, positive};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The parameters of `CoDel`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Codel {
+    /// The most packets (default 1000).
+    #[schemars(range(min = 1))]
+    pub limit: u32,
+    /// How long packets may wait in a good queue (default 5 ms).
+    pub target: Time,
+    /// For how long they must have waited longer before anything is dropped: a long round trip (default 100 ms).
+    pub interval: Time,
+    /// Nothing is dropped while no more bytes than these wait (default 1500).
+    pub mtu: u32,
+    /// Mark packets of senders that understand it in place of dropping them (default false).
+    pub ecn: bool,
+}
+
+impl Default for Codel {
+    /// RFC 8289 §4.3; the limit is Linux's.
+    fn default() -> Self {
+        Self { limit: 1000, target: millis(5), interval: millis(100), mtu: 1500, ecn: false }
+    }
+}
+
+impl QueueTable for Codel {
+    fn limit(&self) -> QueueLimit {
+        QueueLimit::Packets(self.limit)
+    }
+
+    fn discipline(&self) -> Discipline {
+        Discipline::Codel(CodelSettings {
+            target: self.target.duration(),
+            interval: self.interval.duration(),
+            mtu: u64::from(self.mtu),
+            ecn: self.ecn,
+        })
+    }
+
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
+    fn without_marks(self) -> Self {
+        Self { ecn: false, ..self }
+    }
+
+    fn check(&self, path: &str) -> Result<(), ScenarioError> {
+        positive(self.interval, &join(path, "interval"))
+    }
+}
