@@ -46,6 +46,7 @@ impl<'a> ConnectionUnderTest<'a> {
         let config = random_config::config(data)?;
         let (stage, seeds) = (data.int_in_range(0..=7_u8)?, SeedTree::new(1));
         let connection =
+            // Stages 0 and 1 are active openers, all others passive.
             if stage < 2 { Connection::connect(&config, seeds) } else { Connection::listen(&config, seeds) };
         totals.connections += 1;
         let mut test = Self {
@@ -85,6 +86,7 @@ impl<'a> ConnectionUnderTest<'a> {
         let (identity, seeds) = (Identity::default(), SeedTree::new(1));
         let (connection, taken) = Connection::accept_fast(cx, &self.config, identity, seeds, &syn, Some(cookie));
         self.totals.kept += self.oracle.record(&syn, &taken);
+        // Replaces the listening connection that `new` created.
         self.connection = connection;
     }
 
@@ -197,6 +199,7 @@ impl<'a> ConnectionUnderTest<'a> {
 
     /// Sends a valid ACK with arbitrary acknowledgement number and window.
     fn take_ack(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
+        // Old ACKs are common on real paths and must be harmless.
         let back = data.int_in_range(0..=5000)?;
         let plausible = self.plausible();
         let ack = SeqNum(plausible.ack.0.wrapping_sub(back));
@@ -209,6 +212,7 @@ impl<'a> ConnectionUnderTest<'a> {
     fn take_data(&mut self, data: &mut Unstructured<'_>) -> Result<()> {
         let plausible = self.plausible();
         let len = data.int_in_range(1..=1000)?;
+        // Multiples of the length, so that segments leave gaps and fill them exactly.
         let seq = plausible.seq.at(u64::from(len) * data.int_in_range(0..=8)?);
         self.totals.packet("data");
         self.take(&Segment { seq, len, ..plausible });
@@ -235,6 +239,7 @@ impl<'a> ConnectionUnderTest<'a> {
         self.totals.packet("report");
         if data.arbitrary()? {
             let cx = &mut Cx { now: self.now, trace: &mut () };
+            // Half of the values are possible MTUs, half arbitrary.
             let mtu = if data.arbitrary()? { data.int_in_range(68..=1500)? } else { data.arbitrary()? };
             self.connection.on_path_mtu(cx, mtu, seq);
         } else {
@@ -298,6 +303,7 @@ impl<'a> ConnectionUnderTest<'a> {
             self.connection.on_timeout(&mut Cx { now: self.now, trace: &mut () });
             self.serve();
         }
+        // Stop short of the next deadline: a driver would have called `on_timeout` at it.
         let deadline = self.connection.poll_timeout().unwrap_or(Instant::NEVER);
         self.now = self.now.max(Instant::from_nanos(end.as_nanos().min(deadline.as_nanos() - 1)));
         Ok(())
@@ -325,6 +331,7 @@ impl<'a> ConnectionUnderTest<'a> {
         if !self.config.real_time.framing {
             assert!(transmit.data.end <= self.written, "{transmit:?} is more than the {} written", self.written);
         }
+        // A reset says nothing about the state that a peer would continue from.
         if !segment.flags.contains(Flags::RST) {
             self.last = *segment;
         }
@@ -332,6 +339,7 @@ impl<'a> ConnectionUnderTest<'a> {
 
     fn check(&self) {
         check(&self.connection, &self.config, self.now);
+        // Unordered delivery passes frames on before earlier data arrives.
         if self.config.real_time.delivery == Delivery::InOrder {
             let (received, kept) = (self.connection.received(), self.oracle.in_order());
             assert!(received <= kept, "{received} bytes were delivered, but {kept} sent");

@@ -131,6 +131,7 @@ impl<'a> Conversation<'a> {
 
     /// With few losses and no forging, everything must have arrived.
     fn finish(&mut self) {
+        // Forged ACKs may have acknowledged data that never arrived.
         if self.forges || self.lost > FEW_LOSSES {
             return;
         }
@@ -190,6 +191,8 @@ impl<'a> Conversation<'a> {
             return Err(arbitrary::Error::NotEnoughData);
         }
         match data.int_in_range(0..=15_u8)? {
+            // {
+            //  =>
             0 => {
                 self.totals.packet("dropped");
                 self.lost += 1;

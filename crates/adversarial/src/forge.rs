@@ -14,6 +14,7 @@ pub(crate) struct NextExpected {
 
 /// Returns a sequence number: correct, near, far away or arbitrary.
 pub(crate) fn number(data: &mut Unstructured<'_>, right: SeqNum) -> Result<SeqNum> {
+    // Four in ten exact, the others at distances that probe window edges and wrap-around.
     let distance = match data.int_in_range(0..=9_u8)? {
         0..=3 => 0,
         4 | 5 => i32::from(data.arbitrary::<i8>()?),
@@ -71,6 +72,7 @@ fn optional<T>(
 fn options(data: &mut Unstructured<'_>, expected: &NextExpected, is_syn: bool) -> Result<Options> {
     let mut options =
         Options { timestamps: optional(data, |data| timestamps(data, expected.timestamps))?, ..Options::default() };
+    // Options of a SYN on other segments must be ignored.
     if is_syn || data.ratio(1, 16)? {
         options.mss = NonZeroU16::new(data.arbitrary()?);
         options.window_scale = optional(data, |data| data.int_in_range(0..=14))?;

@@ -54,6 +54,7 @@ fn settings(data: &mut Unstructured<'_>) -> Result<ListenConfig> {
 }
 
 fn peer(data: &mut Unstructured<'_>) -> Result<Addresses> {
+    // TEST-NET-2 (RFC 5737): few hosts and ports, so that flows collide.
     let host = Ipv4Addr::new(198, 51, 100, data.int_in_range(0..=5)?);
     let addresses = Addresses { source: IpAddr::V4(host), ..packets::addresses(false) };
     Ok(Addresses { source_port: data.int_in_range(1000..=1003)?, ..addresses })
@@ -161,6 +162,7 @@ impl<'a> ListenerUnderTest<'a> {
     }
 
     fn serve(&mut self) {
+        // Each half-open connection may send its SYN-ACK and all retransmissions at once.
         let most = self.settings.half_open * (usize::from(self.settings.repeats) + 1);
         for count in 0.. {
             let Some((addresses, answer)) = self.listener.poll_transmit(self.now) else {

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
 fn run(goal: u64, seeds: SeedTree, first: u64) -> ExitCode {
     let (start, mut totals, mut printed) = (Instant::now(), Totals::default(), 0);
     let mut data = vec![0; MAX_INPUT];
+    // Each experiment derives its seed from its number, so that a failure is reproduced without the experiments before.
     for experiment in first.. {
         if totals.total() >= goal {
             break;
@@ -39,6 +40,7 @@ fn run(goal: u64, seeds: SeedTree, first: u64) -> ExitCode {
         let length = length(&mut random);
         fill(&mut random, &mut data[..length]);
         let (name, target) = TARGETS[random.below(TARGETS.len() as u64) as usize];
+        // Print the number of the experiment before the process ends.
         if catch_unwind(AssertUnwindSafe(|| target(&data[..length], &mut totals))).is_err() {
             print_line(&format!("{name}, experiment {experiment}, after {} packets", totals.total()));
             return ExitCode::FAILURE;

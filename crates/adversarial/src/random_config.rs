@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
+// Building the strategies takes longer than an experiment.
 thread_local! {
     static CONFIGS: BoxedStrategy<Config> = configs().boxed();
     static MODES: BoxedStrategy<RealTime> = prop_oneof![readers(), modes()].boxed();

@@ -72,6 +72,7 @@ impl CaptureFile {
 
     /// Writes a packet that was seen at an interface, counted from 0; `original_len` is its length if not all of it is given.
     pub fn write(&mut self, at: Instant, interface: u32, original_len: usize, bytes: &[u8]) {
+        // A full disk must not fail the run: the first error is kept and reported at the end.
         if self.error.is_some() {
             return;
         }
@@ -101,6 +102,7 @@ impl CaptureFile {
     ///
     /// The first one that there was.
     pub fn finish(self) -> io::Result<()> {
+        // Flush even after an error, so that complete records are readable.
         let flushed = self.writer.into_inner().flush();
         self.error.map_or(flushed, Err)
     }
@@ -124,7 +126,9 @@ fn begin(
     let header = SectionHeaderBlock { options, ..SectionHeaderBlock::default() };
     let mut writer = PcapNgWriter::with_section_header(file, header)?;
     for interface in interfaces {
+        // LINKTYPE_IPV4 and LINKTYPE_RAW: no Ethernet header to invent.
         let linktype = if interface.packets == Packets::V4 { DataLink::IPV4 } else { DataLink::RAW };
+        // Nanoseconds, the resolution of the simulator; Wireshark assumes microseconds otherwise.
         let options = vec![
             InterfaceDescriptionOption::IfName(interface.name.into()),
             InterfaceDescriptionOption::IfTsResol(NANOSECONDS),

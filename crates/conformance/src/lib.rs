@@ -1,7 +1,7 @@
-//! What the tests compared with the literature, noted by the tests themselves.
+//! Records of what tests compared with the literature.
 //!
-//! A test calls [`conforms`] after its last assertion. With `EARLYBIRD_CONFORMANCE` naming a folder, the note goes there,
-//! and `tools/conformance.py` makes `docs/conformance.md` of all notes; without it nothing happens.
+//! A test calls [`conforms`] after its last assertion. If `EARLYBIRD_CONFORMANCE` names a folder, the record is written there,
+//! and `tools/conformance.py` compiles `docs/conformance.md`; otherwise nothing happens.
 #![forbid(unsafe_code)]
 
 use serde_json::json;
@@ -9,7 +9,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 
-/// Which part of earlybird a test looked at.
+/// The part of earlybird that a test covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Area {
     /// Congestion controls.
@@ -18,7 +18,7 @@ pub enum Area {
     Recovery,
     /// The retransmission timer.
     Timer,
-    /// TCP that would rather skip than stall.
+    /// Real-time mode.
     RealTime,
     /// Queues and marking.
     Queue,
@@ -42,17 +42,18 @@ impl Area {
     }
 }
 
-/// Notes that `algorithm` was compared with `source` and agrees.
+/// Records that `algorithm` agrees with `source`.
 ///
-/// `compared` says what with what; `result` gives the outcome in numbers: how many values, how close. Neither may depend
-/// on the machine or the time.
+/// `compared` names what is compared; `result` is the outcome in numbers: how many values, how close. Neither may depend on the
+/// machine or the time.
 ///
 /// # Panics
 ///
-/// If the note cannot be written.
+/// If the record cannot be written.
 pub fn conforms(area: Area, algorithm: &str, source: &str, compared: &str, result: &str) {
     let Some(folder) = std::env::var_os("EARLYBIRD_CONFORMANCE") else { return };
     let mut hasher = DefaultHasher::new();
+    // The name of the file identifies the comparison, so that a repeated test overwrites its note.
     (area, algorithm, source, compared).hash(&mut hasher);
     let folder = Path::new(&folder);
     let note = json!({

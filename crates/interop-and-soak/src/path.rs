@@ -41,6 +41,7 @@ impl TestPath {
         let mut network = Network::default();
         let [near, far] = [network.add_node(), network.add_node()];
         for (index, (from, to)) in [(near, far), (far, near)].into_iter().enumerate() {
+            // Each direction draws its own losses.
             let seeds = SeedTree::new(seed).nth(index as u64);
             network.add_link(from, to, self.link(seeds));
             network.set_impairments(LinkId(index as u32), self.impairments(seeds));
@@ -56,6 +57,7 @@ impl TestPath {
 
     fn link(&self, seeds: SeedTree) -> LinkSettings {
         let rate = Rate::from_bits_per_second(self.rate).expect("a rate above zero");
+        // Independent losses, the model that the papers assume.
         let loss = Loss::new(LossRule::Bernoulli(self.impairments.lost), seeds.child("loss").random());
         LinkSettings {
             delay: self.delay,

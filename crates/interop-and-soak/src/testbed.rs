@@ -50,6 +50,7 @@ impl Testbed {
     pub fn new(line: &TestPath) -> io::Result<Self> {
         let [near, far] = Side::ALL.map(|side| Namespace::new(host_config(side, MTU)));
         let sides = [near?, far?];
+        // The bridge owns duplicates of the descriptors: the namespaces stay usable for sockets.
         let [near, far] = sides.each_ref().map(|side| side.device().try_clone());
         let (near, far, is_stopped) = (near?, far?, Arc::<AtomicBool>::default());
         let (mut emulator, mut observer) = (line.emulator(1), RunUntilStopped(Arc::clone(&is_stopped)));

@@ -18,6 +18,7 @@ impl CgroupTree {
     /// # Errors
     /// If the process may not mount, or the kernel lacks cgroups.
     pub fn open() -> io::Result<Self> {
+        // A detached mount: nothing becomes visible in the namespace.
         let context = fsopen("cgroup2", FsOpenFlags::FSOPEN_CLOEXEC)?;
         fsconfig_create(&context)?;
         Ok(Self(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?))
@@ -47,6 +48,7 @@ pub fn remove(group: &Path) {
         if fs::remove_dir(&folder).is_ok() || !folder.exists() {
             return;
         }
+        // Linux 5.14 and later; kills forks that race with it, too.
         let _ = fs::write(folder.join("cgroup.kill"), "1");
         thread::sleep(POLL_INTERVAL);
     }

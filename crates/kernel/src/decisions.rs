@@ -44,6 +44,7 @@ pub fn watch(request: &Watch) -> Result {
     let mut builder = RingBufferBuilder::new();
     let write = |record: &[u8]| {
         let line = described(record).map(|decision| writeln!(std::io::stdout(), "{decision}"));
+        // A closed pipe ends the loop.
         is_read.set(is_read.get() && matches!(line, Some(Ok(()))));
         0
     };
@@ -117,6 +118,7 @@ fn described(record: &[u8]) -> Option<Value> {
         "remote": format!("{}:{}", Ipv4Addr::from(address), short(82)?),
     });
     if ack(96)? > 0 {
+        // All zero for events without an ACK, such as timeouts.
         decision["ack"] =
             json!({ "una": ack(88)?, "nxt": ack(92)?, "acked": ack(96)?, "growth": ack(100)?, "draw": real(104)? });
     }

@@ -58,6 +58,7 @@ fn handle() -> Result<u8> {
         Request::Load(request) => print(&pin::load(&request)?),
         Request::Status => print(&status()),
         Request::Unload(name) => print(&pin::unload(&name)?),
+        // Ok( => The exit code of the command is that of this program.
         Request::Run(request) => Ok(u8::try_from(run::run(&request)?).unwrap_or(FAILED)),
         Request::Watch(request) => decisions::watch(&request).map(|()| 0),
         Request::Hold(request) => pin::hold(&request).map(|()| 0),

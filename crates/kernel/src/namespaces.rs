@@ -46,6 +46,7 @@ impl Namespace {
     }
 
     fn number(&self) -> Option<u64> {
+        // Inode numbers identify namespaces (namespaces(7)).
         self.file.metadata().ok().map(|about| about.ino())
     }
 
@@ -56,6 +57,7 @@ impl Namespace {
     pub fn inside<T: Send>(&self, act: impl FnOnce() -> T + Send) -> io::Result<T> {
         thread::scope(|scope| {
             let done = scope.spawn(|| {
+                // setns(2) affects only the calling thread.
                 move_into_link_name_space(self.file.as_fd(), Some(LinkNameSpaceType::Network))?;
                 Ok(act())
             });
@@ -114,6 +116,7 @@ pub fn all() -> Vec<Namespace> {
         if let Ok(namespace) = Namespace::open(&name)
             && let Some(number) = namespace.number()
         {
+            // Names come first, so that they win over paths of processes.
             found.entry(number).or_insert(namespace);
         }
     }

@@ -79,6 +79,7 @@ impl Parameters {
 
     fn check(self) -> Result<Self> {
         let (first, second) = (self.first_threshold, self.second_threshold);
+        // Both are divisors or differences in the kernel, which divides by T2 - T1.
         if first == 0 || first >= second {
             let (first, second) = (to_millis(first), to_millis(second));
             return Err(Error::new(format!(
@@ -105,6 +106,7 @@ impl Parameters {
             flags.is_guarded.into(),
             self.first_threshold,
             self.second_threshold,
+            // Saturating casts: values were checked against their ranges.
             (self.maximum_probability * ONE).round() as u64,
             (self.largest_alpha * ONE).round() as u64,
         ]
@@ -144,6 +146,7 @@ fn to_millis(nanos: u64) -> f64 {
 
 fn known(key: &str, value: &str) -> Result {
     let keys = || SCENARIO_KEYS.into_iter().chain(OWN_KEYS);
+    // A better message than "unknown": the preset exists in scenarios.
     if value == "pi" && key == "preset" {
         let presets = PRESETS.join(", ");
         return Err(Error::new(format!("preset: `pi` exists only in the simulator; allowed: {presets}.")));

@@ -65,6 +65,7 @@ pub fn check_name(name: &str) -> Result {
 fn open_all(request: &Load) -> Result<Vec<Namespace>> {
     let mut names = request.namespaces.clone();
     if names.is_empty() && !request.routes.is_empty() {
+        // Routes need a namespace: without one, the current namespace is meant.
         names.push(OWN.to_owned());
     }
     names.iter().map(|name| Namespace::open(name)).collect()
@@ -96,6 +97,7 @@ fn start_holder(request: &Load) -> Result<Value> {
         .spawn()
         .map_err(|error| Error::context("the process that holds it cannot be started", error))?;
     let mut line = String::new();
+    // The holder replies once and keeps running: wait for the line, not for its end.
     if let Some(answer) = child.stdout.take() {
         let _ = BufReader::new(answer).read_line(&mut line);
     }
@@ -126,6 +128,7 @@ pub fn hold(request: &Load) -> Result {
         let mut ends = |signal| signal != SIGCHLD || cleanup.has_ended();
         signals.forever().find(|&signal| ends(signal));
     }
+    // Before the registration is dropped: defaults must be restored while the old control still exists.
     cleanup.finish();
     drop(begun);
     Ok(())
@@ -150,6 +153,7 @@ fn apply(request: &Load, note: &mut dyn FnMut(UndoStep) -> Result) -> Result {
         if request.routes.is_empty() {
             make_default(&namespace, &request.name, note)?;
         }
+        // A route keeps its other attributes: it is changed in the format in which it was shown.
         for destination in &request.routes {
             let before = routes::find(&namespace, destination)?;
             note(UndoStep::Route { namespace: namespace.name.clone(), before: before.clone() })?;
@@ -190,6 +194,7 @@ pub fn unload(name: &str) -> Result<Value> {
         kill_process(process, Signal::TERM).map_err(|error| Error::context("its holder cannot be ended", error))?;
     }
     let started = now();
+    // The kernel frees the registration asynchronously.
     while requirements::is_registered(name) || loaded_one.holder.is_some_and(|process| request_of(process).is_some()) {
         if started.elapsed() > UNLOAD_TIMEOUT {
             return Err(Error::new(format!(

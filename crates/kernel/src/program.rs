@@ -71,6 +71,7 @@ pub fn register(
     let mut object = open.load().map_err(|error| refused(&error))?;
     let mut operations = object.maps_mut().find(|map| map.name() == OPERATIONS).ok_or_else(|| missing(OPERATIONS))?;
     if lifetime == Lifetime::OnRequest {
+        // The identifier of the map, as a process that takes over cannot use this process's descriptor.
         note(UndoStep::Registration(operations.info().map_err(|error| refused(&error))?.info.id))?;
     }
     let link = operations.attach_struct_ops().map_err(|error| refused(&error))?;
@@ -129,6 +130,7 @@ fn write(open: &mut OpenObject, map: &str, bytes: &[u8]) -> Result {
 fn rename(open: &mut OpenObject, name: &str) -> Result {
     let mut map = operations_of(open)?;
     let value = map.initial_value_mut().ok_or_else(|| missing(OPERATIONS))?;
+    // The compiled-in name marks the position, which depends on the kernel's structure.
     let written = padded(OPERATIONS);
     let place = value.windows(NAME_BYTES).position(|window| window == written).ok_or_else(|| missing(OPERATIONS))?;
     value[place..place + NAME_BYTES].copy_from_slice(&padded(name));
@@ -142,6 +144,7 @@ fn operations_of(open: &mut OpenObject) -> Result<OpenMapMut<'_>> {
 fn select_program(open: &mut OpenObject, which: Program) -> Result {
     for mut program in open.progs_mut() {
         let is_replay = program.name() == OsStr::new(REPLAY);
+        // Only one kind is loaded: the replay program needs no registration, and the congestion control no replay.
         program.set_autoload(is_replay == (which == Program::Replay));
     }
     if which == Program::Replay {

@@ -55,6 +55,7 @@ pub fn all(name: &str) -> Vec<Requirement> {
 /// # Errors
 /// The first requirement that is not met.
 pub fn ensure(name: &str) -> Result {
+    // The others concern single commands, which check them themselves.
     let needed = [kernel(), options(), types(), rights(), is_free(name)];
     needed
         .iter()
@@ -104,6 +105,7 @@ fn options() -> Requirement {
 }
 
 fn has(configuration: &str, option: &str) -> bool {
+    // Built in: as modules these options do not exist.
     configuration.lines().any(|line| line.strip_prefix(option) == Some("=y"))
 }
 

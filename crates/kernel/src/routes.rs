@@ -45,6 +45,7 @@ pub fn with_control(namespace: &Namespace, control: &str) -> Vec<String> {
 }
 
 fn controlled_by(route: &str, control: &str) -> bool {
+    // Exact words: a substring could match another control's name.
     words(route).windows(2).any(|pair| pair == ["congctl", control])
 }
 
@@ -56,6 +57,7 @@ fn words(route: &str) -> Vec<&str> {
 fn without_control(route: &str) -> Vec<&str> {
     let mut words = words(route);
     if let Some(place) = words.iter().position(|&word| word == "congctl") {
+        // The value belongs to the key.
         words.drain(place..(place + 2).min(words.len()));
     }
     words

@@ -63,6 +63,7 @@ pub fn run(request: &Run) -> Result<i32> {
     }
     let parameters = Parameters::read(&request.settings)?;
     requirements::ensure(&request.name)?;
+    // Before the command starts, so that its end cannot be missed.
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGCHLD])
         .map_err(|error| Error::context("signals cannot be waited for", error))?;
     let mut cleanup = Cleanup::start()?;
@@ -99,6 +100,7 @@ fn attach(selector: &Object, group: &Path) -> Result<Link> {
 }
 
 fn spawn(group: &Path, command: &[String]) -> Result<Child> {
+    // A process must enter the cgroup before it executes the command: its first socket would be missed.
     let request = Enter { group: group.to_owned(), command: command.to_vec() };
     this_program(&json!({ "enter": request }))?
         .spawn()
@@ -126,6 +128,7 @@ fn wait(mut child: Child, signals: &mut Signals, cleanup: &mut Cleanup) -> Resul
         match signal {
             SIGTERM => forward(&child, Signal::TERM),
             SIGHUP => forward(&child, Signal::HUP),
+            // Without its cleanup process a command could outlive its registration.
             SIGCHLD if cleanup.has_ended() => forward(&child, Signal::KILL),
             _ => {}
         }

@@ -85,6 +85,7 @@ pub fn pin_of(name: &str) -> PathBuf {
 /// Returns all loaded PERTs.
 pub fn all() -> Vec<Loaded> {
     let options = ProgInfoQueryOptions::default().include_map_ids(true);
+    // By program, not by map: programs are what a registration keeps alive.
     let programs = ProgInfoIter::with_query_opts(options).filter(|program| program.name == OsStr::new(PROGRAM));
     programs.filter_map(|program| loaded_one(program.id, &program.map_ids)).filter(Loaded::is_used).collect()
 }
@@ -97,7 +98,9 @@ pub fn registered(name: &str) -> Option<Loaded> {
 fn loaded_one(program: u32, maps: &[u32]) -> Option<Loaded> {
     let maps: Vec<_> = maps.iter().filter_map(|&id| MapHandle::from_map_id(id).ok()).collect();
     let find = |name: &str| maps.iter().position(|map| is_called(map, name));
+    // The name is stored behind the parameters, as the kernel does not report names of struct_ops.
     let parameters = value(&maps[find(PARAMETERS)?])?;
+    // The name is the last member of `struct parameters`.
     let (numbers, name) = parameters.split_at_checked(parameters.len().checked_sub(NAME_BYTES)?)?;
     let counters = find(COUNTERS).and_then(|place| value(&maps[place])).map(|bytes| words(&bytes)).unwrap_or_default();
     let (decisions, switches) = (find(DECISIONS), find(SWITCHES));
@@ -115,6 +118,7 @@ fn loaded_one(program: u32, maps: &[u32]) -> Option<Loaded> {
 }
 
 fn is_called(map: &MapHandle, name: &str) -> bool {
+    // The kernel truncates map names to 15 characters.
     let kept = name.len().min(NAME_BYTES - 1);
     map.name() == OsStr::new(&name[..kept])
 }
@@ -145,6 +149,7 @@ fn holds(process: u32, wanted: &str) -> bool {
 
 /// Returns the request of a process of this program.
 pub fn request_of(process: u32) -> Option<Value> {
+    // Requests are arguments, so that /proc identifies the processes of this program.
     let line = fs::read(format!("/proc/{process}/cmdline")).ok()?;
     let request = line.split(|&byte| byte == 0).nth(1)?;
     serde_json::from_slice(request).ok().filter(Value::is_object)

@@ -65,6 +65,7 @@ impl OpenUndo {
     pub fn undo(&self) {
         match self {
             Self::Default(namespace, control, before) => {
+                // Somebody else may have set another default since.
                 if namespace.default_control().is_ok_and(|now| now == *control) {
                     let _ = namespace.set_default(before);
                 }
@@ -74,6 +75,7 @@ impl OpenUndo {
             }
             Self::ControlGroup(group) => cgroups::remove(group),
             Self::Registration(map) => {
+                // Deleting the only element unregisters a struct_ops map without link.
                 let _ = map.delete(&0_u32.to_ne_bytes());
             }
         }

@@ -59,6 +59,7 @@ impl TcpSock {
         let waits = self.queue.not_sent();
         let room = self.counters.window.saturating_sub(outstanding);
         let has_window = self.connection.in_flight() < self.connection.cwnd() as u64;
+        // The conditions exclude each other: the send buffer limits a sender only when all written data was sent.
         let limit = if outstanding + waits == 0 {
             None
         } else if waits > 0 && room < waits.min(self.mss()) && has_window {

@@ -12,6 +12,7 @@ const FIRST_BUFFER: u64 = 67_651;
 
 /// Returns the MSS that this side announces.
 pub(crate) fn mss_limit(settings: &Settings, address: IpAddr) -> u16 {
+    // The user's TCP_MAXSEG cannot exceed the MTU of the device.
     let fits = (device::mtu() - device::headers(address)) as u16;
     settings.mss_limit.map_or(fits, |wanted| wanted.min(fits))
 }
@@ -31,6 +32,7 @@ pub(crate) fn config(settings: &Settings, address: IpAddr, is_client: bool) -> C
         .with_dsack(if sysctl::is_on("tcp_dsack") { Dsack::DataAndSyn } else { Dsack::Off })
         .with_ecn(match sysctl::value("tcp_ecn", 2) {
             1 => EcnMode::Classic,
+            // EcnMode::Classic, => tcp_ecn = 2 accepts ECN from peers but does not request it.
             2 if !is_client => EcnMode::Classic,
             _ => EcnMode::Off,
         })
@@ -48,6 +50,7 @@ pub(crate) fn config(settings: &Settings, address: IpAddr, is_client: bool) -> C
 /// Returns the timeout of the handshake: retries with exponential back-off from one second.
 pub(crate) fn opening_limit(settings: &Settings) -> Duration {
     let tries = settings.syn_retries.map_or_else(|| sysctl::value("tcp_syn_retries", 6), u64::from);
+    // 1 + 2 + 4 + … seconds; capped, as 2^127 would overflow.
     Duration::from_secs((2 << tries.min(16)) - 1)
 }
 

@@ -23,6 +23,7 @@ pub(crate) fn mtu() -> u32 {
 
 /// Returns whether the queue of the device drops all packets, which scripts configure with `tc`.
 pub(crate) fn drops_all() -> bool {
+    // `tc` does not need the preloaded library.
     let output = Command::new("tc").args(["qdisc", "show", "dev", DEVICE]).env_remove("LD_PRELOAD").output();
     output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("limit 0p"))
 }

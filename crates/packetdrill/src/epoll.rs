@@ -31,6 +31,7 @@ impl Interest {
         }
         self.seen = Some(socket.wakeups);
         let mask = u32::from(socket.poll_mask().cast_unsigned());
+        // EPOLLERR and EPOLLHUP are always reported (epoll_ctl(2)).
         let found = mask & (self.events | (libc::EPOLLERR | libc::EPOLLHUP) as u32);
         if found == 0 {
             return None;

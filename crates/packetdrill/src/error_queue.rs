@@ -71,6 +71,7 @@ impl ErrorQueue {
         for stamp in self.stamps.iter_mut().filter(|stamp| !stamp.is_sent && stamp.end <= end) {
             stamp.is_sent = true;
             for (flag, event) in [(TX_SCHED, SCHEDULED), (TX_SOFTWARE, SENT)] {
+                // Each event is requested by its own flag of SO_TIMESTAMPING.
                 if wanted & flag != 0 {
                     self.queue.push_back(ErrorQueueEntry::Stamped { event, byte: stamp.byte, at });
                 }
@@ -97,6 +98,7 @@ impl ErrorQueue {
     /// Consecutive completions are merged into one entry (`skb_zerocopy_notify_extend`).
     fn complete(&mut self, number: u32) {
         match self.queue.back_mut() {
+            // Even an entry that is waiting to be read is extended.
             Some(ErrorQueueEntry::Sent { last, .. }) if *last + 1 == number => *last = number,
             _ => self.queue.push_back(ErrorQueueEntry::Sent { first: number, last: number }),
         }
@@ -137,6 +139,7 @@ fn error(address: IpAddr, errno: i32, origin: u8, code: u8, [info, data]: [u32; 
     bytes.extend([origin, 0, code, 0]);
     bytes.extend(info.to_ne_bytes());
     bytes.extend(data.to_ne_bytes());
+    // The size of `sock_extended_err` is 16 bytes.
     bytes.resize(16 + offender, 0);
     bytes
 }
@@ -145,6 +148,7 @@ fn error(address: IpAddr, errno: i32, origin: u8, code: u8, [info, data]: [u32; 
 fn stamps(at: Micros) -> Vec<u8> {
     let mut bytes = ((at / 1_000_000) as i64).to_ne_bytes().to_vec();
     bytes.extend(((at % 1_000_000 * 1000) as i64).to_ne_bytes());
+    // Three `timespec` of 16 bytes.
     bytes.resize(48, 0);
     bytes
 }

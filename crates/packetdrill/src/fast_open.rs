@@ -43,6 +43,7 @@ pub(crate) fn decide(settings: &Settings, received: &RxSegment) -> Decision {
     let is_listener = settings.fast_open_queue.is_some_and(|queue| queue > 0) || flags & EVERY_LISTENER != 0;
     let option = received.segment.options.fast_open();
     let has_data = received.segment.len > 0;
+    // Without an option or data there is nothing to decide.
     if flags & SERVER == 0 || !is_listener || !(has_data || option.is_some()) {
         return Decision::Plain;
     }
@@ -58,6 +59,7 @@ fn check(settings: &Settings, received: &RxSegment, option: FastOpen) -> Decisio
     let keys = settings.fast_open_key.map_or_else(sysctl::fast_open_keys, |key| vec![key]);
     let addresses = received.addresses();
     let server = |key: &[u8; 16]| FastOpenServer { key: *key, backup_key: None, max_pending: 0, needs_cookie: true };
+    // A backup key lets servers rotate keys without breaking cached cookies.
     let ours: Vec<FastOpen> = keys.iter().map(|key| server(key).cookie(&addresses)).collect();
     let newest = ours.first().map(|cookie| cookie.experimental(option.is_experimental()));
     match ours.iter().position(|cookie| cookie.as_slice() == option.as_slice()) {
@@ -71,6 +73,7 @@ fn check(settings: &Settings, received: &RxSegment, option: FastOpen) -> Decisio
 pub(crate) fn offer(settings: &Settings, cached: &ServerEntry) -> FastOpenOffer {
     let mss = cached.mss.and_then(NonZeroU16::new);
     match cached.cookie {
+        // Without a known MSS, any size may be sent; the path decides.
         _ if needs_no_cookie(settings) => FastOpenOffer::WithoutCookie { mss: mss.or(NonZeroU16::new(u16::MAX)) },
         Some(cookie) => FastOpenOffer::Cookie { cookie, mss },
         None => FastOpenOffer::Request { is_experimental: cached.unanswered == 1 },

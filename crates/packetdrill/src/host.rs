@@ -53,6 +53,7 @@ impl Host {
     /// Makes a call that may block: it is attempted again after each event.
     pub(crate) fn wait<T>(&self, mut attempt: impl FnMut(&mut HostState) -> Attempt<T>) -> SyscallResult<T> {
         let mut state = self.lock();
+        // A call that returns at once does not take part in the handoff.
         let mut has_waited = false;
         let give_up_at = state.now() + GIVE_UP_AFTER;
         loop {
@@ -60,6 +61,7 @@ impl Host {
             state.transmit();
             let deadline = match step {
                 Attempt::Done(answer) => {
+                    // The script's own thread advances the clock itself and needs no handoff.
                     if !self.is_script_thread() {
                         state.handoff = Handoff { is_returning: has_waited, ..Handoff::default() };
                         self.changed.notify_all();
@@ -95,6 +97,7 @@ impl Host {
         give_up_at: Micros,
     ) -> SyscallResult<MutexGuard<'_, HostState>> {
         let next = [deadline, state.next_deadline()].into_iter().flatten().min();
+        // Nothing will ever happen: fail the call instead of hanging the script.
         let Some(next) = next.filter(|next| *next <= give_up_at) else { return Err(libc::EINTR) };
         state.move_clock(next);
         Ok(state)
@@ -126,6 +129,7 @@ impl Host {
     /// Processes a packet that the script injects.
     pub(crate) fn inject(&self, packet: &[u8]) {
         let mut state = self.lock();
+        // Without transmitting yet: see below.
         state.receive(packet);
         // A blocked writer goes first, so that its data carries the ACK.
         let mut state = self.sync(state);
@@ -154,6 +158,7 @@ impl Host {
             // packetdrill's own lock is free only while this thread sleeps in real time: the other thread needs it to report the
             // result of its call.
             drop(state);
+            // In real time, far longer than the other thread needs for its lock.
             thread::sleep(Duration::from_millis(3));
             state = self.lock();
         }

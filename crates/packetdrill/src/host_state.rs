@@ -42,6 +42,7 @@ pub(crate) struct HostState {
     outgoing: VecDeque<(Micros, Vec<u8>)>,
     pub(crate) cookies: CookieCache,
     addresses: Vec<IpAddr>,
+    // Counts up instead of being random, so that scripts are reproducible.
     next_port: u16,
     drops_all: bool,
 }
@@ -67,6 +68,7 @@ impl HostState {
             next_id: 0,
             outgoing: VecDeque::new(),
             cookies: CookieCache::default(),
+            // Invalid words are ignored: packetdrill passes other flags in the same string.
             addresses: flags.split(',').filter_map(|address| address.parse().ok()).collect(),
             next_port: FIRST_PORT,
             drops_all: false,
@@ -80,6 +82,7 @@ impl HostState {
     /// Applies a command that the script ran to the state that this library keeps itself.
     pub(crate) fn on_command(&mut self, command: &str) {
         if command.contains("tcp_metrics flush") || command.contains("tcp_fastopen_cookies") {
+            // `ip tcp_metrics` is where the kernel stores Fast Open cookies.
             self.cookies.clear();
         }
         if command.contains("qdisc") {
@@ -98,6 +101,7 @@ impl HostState {
     }
 
     pub(crate) fn add_socket(&mut self, socket: Socket) -> SocketId {
+        // Never reused, as half-open connections refer to their listener by it.
         self.next_id += 1;
         self.sockets.insert(self.next_id, socket);
         self.next_id
@@ -126,6 +130,7 @@ impl HostState {
 
     /// Returns the local address and port of an unbound connection.
     pub(crate) fn local_for(&mut self, bound: SocketAddr, remote: SocketAddr) -> SocketAddr {
+        // Like source address selection with one address per family.
         let own = self.addresses.iter().find(|address| address.is_ipv4() == remote.is_ipv4());
         let address = if bound.ip().is_unspecified() { own.copied().unwrap_or(bound.ip()) } else { bound.ip() };
         if bound.port() == 0 {
@@ -136,6 +141,7 @@ impl HostState {
 
     /// Returns the seeds of the next connection.
     pub(crate) fn seeds(&self) -> SeedTree {
+        // Fixed seeds, so that runs are reproducible.
         SeedTree::new(1).nth(u64::from(self.next_id))
     }
 
@@ -169,6 +175,7 @@ impl HostState {
 
     /// Transmits from all connections.
     pub(crate) fn transmit(&mut self) {
+        // Collected first, as transmitting may remove sockets.
         let ids: Vec<SocketId> = self.sockets.keys().copied().collect();
         for id in ids {
             self.transmit_from(id);
@@ -187,6 +194,7 @@ impl HostState {
         sock.update_chrono(now, socket.needs_space);
         for sent in packets {
             socket.error_queue.on_sent(sent.end, now, socket.settings.timestamping);
+            // The endpoint must believe that the packet left: only the queue dropped it.
             if !self.drops_all {
                 self.outgoing.push_back((now, sent.packet));
             }
@@ -204,6 +212,7 @@ impl HostState {
     }
 
     fn on_rx_segment(&mut self, received: &RxSegment) {
+        // Established connections take precedence over listeners, as in `__inet_lookup`.
         if let Some(id) = self.find_connection(received.to, received.from) {
             self.deliver(id, received);
         } else if let Some(listener) = self.listener_of(received.to) {
@@ -250,6 +259,7 @@ impl HostState {
     /// Applies a change of a connection as Linux does: wakes waiters, stores errors, and queues it for `accept`.
     pub(crate) fn apply(&mut self, id: SocketId, change: Change) {
         let Some(socket) = self.sockets.get_mut(&id) else { return };
+        // Each wake-up is an edge for epoll, even if the mask stays the same.
         if change.is_changed || change.is_readable {
             socket.wakeups += 1;
         }
@@ -294,6 +304,7 @@ impl HostState {
         child.settings.is_nonblocking = false;
         child.local = received.to;
         child.is_referenced = false;
+        // Until the handshake is complete; then the child moves to the accept queue.
         child.listener = Some(listener);
         let config = config(&child.settings, received.to.ip(), false);
         let decision = fast_open::decide(&child.settings, received);
@@ -303,6 +314,7 @@ impl HostState {
             Decision::Accept(cookie) => self.accept_fast(&config, &received.segment, cookie),
         };
         let mut sock = TcpSock::new(connection, received.to, received.from, self.now);
+        // Closing a half-open active connection aborts it; a passive one stays.
         sock.is_passive = true;
         sock.is_fast_open = matches!(decision, Decision::Accept(_));
         sock.took_syn_data = sock.is_fast_open && received.segment.len > 0;

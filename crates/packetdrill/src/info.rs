@@ -21,6 +21,7 @@ const OPTION_SYN_DATA: u8 = 32;
 /// Returns Linux's congestion state (`tcp_ca_state`): Open 0, Disorder 1, CWR 2, Recovery 3, Loss 4.
 fn congestion(sock: &TcpSock) -> u8 {
     let connection = &sock.connection;
+    // A backed-off timer implies TCP_CA_Loss.
     if connection.timer().back_off > 1 {
         4
     } else if connection.is_recovering() {
@@ -85,13 +86,17 @@ fn of_connection(sock: &TcpSock, socket: &Socket, now: Micros) -> Vec<u8> {
     let ssthresh = connection.ssthresh();
     let mut fields = Fields(Vec::with_capacity(280));
     let options = u8::from(sock.has_fast_data()) * OPTION_SYN_DATA;
+    // The order of `struct tcp_info` in include/uapi/linux/tcp.h.
     fields.bytes(&[state(connection.state()), congestion(sock), 0, 0, 0, options, sock.peer_shift, 0]);
+    // tcpi_ato: 40 ms, the constant TCP_ATO_MIN.
     fields.words(&[micros(Some(timer.timeout)), 40_000, sock.mss(), u64::from(counters.largest_received.max(536))]);
+    // Linux counts retransmitted segments as lost, too.
     let again = connection.retransmitted();
     fields.words(&[connection.outstanding(), connection.sacked(), connection.lost() + again, again, 0]);
     fields.words(&[since(counters.data_sent_at), 0, since(counters.data_received_at), since(counters.ack_received_at)]);
     fields.words(&[u64::from(crate::device::mtu()), 65_535, micros(timer.smoothed), micros(connection.rttvar())]);
     fields.words(&[
+        // TCP_INFINITE_SSTHRESH.
         if ssthresh.is_finite() { ssthresh as u64 } else { 0x7FFF_FFFF },
         connection.cwnd() as u64,
         u64::from(crate::config::mss_limit(&socket.settings, sock.local.ip())),

@@ -67,6 +67,7 @@ pub(crate) fn host() -> Option<&'static Host> {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn packetdrill_interface_init(flags: *const c_char, interface: *mut Interface) {
     let flags = if flags.is_null() { c"" } else { unsafe { core::ffi::CStr::from_ptr(flags) } };
+    // packetdrill calls this once per script, in a new process.
     HOST.get_or_init(|| Host::new(&flags.to_string_lossy()));
     unsafe { interface.write(TABLE) };
 }

@@ -27,6 +27,7 @@ unsafe extern "C" fn getsockopt(
     if owns(fd) {
         return unsafe { own_getsockopt(core::ptr::null_mut(), fd, level, name, value, length) };
     }
+    // Cached as an integer: raw pointers are not Sync.
     let function = *REAL.get_or_init(|| real(c"getsockopt") as usize);
     unsafe { transmute::<usize, Function>(function)(fd, level, name, value, length) }
 }
@@ -37,6 +38,7 @@ unsafe extern "C" fn close(fd: c_int) -> c_int {
     if let Some(host) = host().filter(|_| owns(fd)) {
         return if files::close(host, fd).is_ok() { 0 } else { -1 };
     }
+    // Not `libc::close`, which would call this function again.
     unsafe { libc::syscall(libc::SYS_close, fd) as c_int }
 }
 
@@ -49,6 +51,7 @@ unsafe extern "C" fn sendfile(to: c_int, from: c_int, offset: *mut off_t, count:
         let function = *REAL.get_or_init(|| real(c"sendfile") as usize);
         return unsafe { transmute::<usize, Function>(function)(to, from, offset, count) };
     }
+    // The contents do not matter, but the file's length does.
     let mut bytes = vec![0_u8; count];
     let at = unsafe { offset.as_ref() }.copied().unwrap_or(0);
     let length = unsafe { libc::pread(from, bytes.as_mut_ptr().cast(), count, at) };

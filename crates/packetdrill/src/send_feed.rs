@@ -28,6 +28,7 @@ impl TcpSock {
     /// Passes written data to the connection, up to the ends of records.
     pub(crate) fn feed(&mut self) {
         self.connection.cork(self.is_corked());
+        // In pieces that end with records: a segment must not span two.
         while self.feed.passed < self.queue.written() {
             let (end, ends_record) = self.queue.boundary_after(self.feed.passed);
             if self.connection.write(end - self.feed.passed).is_err() {

@@ -61,8 +61,10 @@ impl SendQueue {
         let before = self.chunks.len().checked_sub(2).map_or(self.start, |index| self.chunks[index].end);
         self.chunks
             .back()
+            // Data never joins a chunk that was transmitted: retransmissions keep their boundaries.
             .filter(|last| !last.is_sent && !last.ends_record && !last.is_full && last.end > self.sent)
             .map_or(0, |last| {
+                // Only the unsent part of a chunk counts, as `tcp_write_xmit` splits off what it sends.
                 let begin = before.max(self.sent);
                 largest.saturating_sub(last.end - begin)
             })
@@ -151,7 +153,9 @@ impl SendQueue {
 
 /// Returns the size limit of a chunk (`tcp_xmit_size_goal`): whole segments, at most half of the largest window.
 pub(crate) fn largest_chunk(mss: u64, largest_window: u64) -> u64 {
+    // As `tcp_bound_to_half_wnd`: small windows (TCP_MSS_DEFAULT) are not halved.
     let half = if largest_window > 536 { largest_window / 2 } else { largest_window };
     let bound = if half > 0 { LARGEST_CHUNK.min(half) } else { LARGEST_CHUNK };
+    // Whole segments; a chunk holds at least one.
     (bound / mss * mss).max(mss)
 }

@@ -191,6 +191,7 @@ impl Socket {
         {
             let segment = (sock.mss() + SEGMENT_OVERHEAD).next_power_of_two() + BUFFER_STRUCTURE;
             let largest = sysctl::values("tcp_wmem").get(2).copied().unwrap_or(4_194_304);
+            // Twice the window: one in flight and one being prepared (`tcp_sndbuf_expand`).
             let wanted = 2 * segment * (sock.connection.cwnd() as u64).max(10);
             self.settings.send_buffer = self.settings.send_buffer.max(wanted.min(largest));
         }
@@ -202,6 +203,7 @@ impl Socket {
     /// Returns the mask of `poll` (`tcp_poll`).
     pub(crate) fn poll_mask(&mut self) -> i16 {
         let mut mask = match &self.role {
+            // libc::POLLOUT | libc::POLLHUP, => What Linux reports for a socket in TCP_CLOSE.
             Role::New => libc::POLLOUT | libc::POLLHUP,
             Role::Deferred(_) => libc::POLLOUT | libc::POLLWRNORM,
             Role::Listener(listener) if listener.waiting.is_empty() => 0,
@@ -213,6 +215,7 @@ impl Socket {
             if self.is_writable() {
                 mask |= libc::POLLOUT | libc::POLLWRNORM;
             } else {
+                // `poll` without space registers for a wake-up (`sk_set_bit(SOCKWQ_ASYNC_NOSPACE)`).
                 self.needs_space = true;
             }
         }

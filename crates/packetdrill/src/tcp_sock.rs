@@ -96,6 +96,7 @@ impl TcpSock {
     pub(crate) fn is_connected(&self) -> bool {
         match self.connection.state() {
             RfcState::Listen | RfcState::SynSent | RfcState::Closed => false,
+            // self.is_fast_open, => RFC 7413: a server may read and write before the handshake ends.
             RfcState::SynReceived => self.is_fast_open,
             _ => true,
         }
@@ -139,6 +140,7 @@ impl TcpSock {
     pub(crate) fn on_segment(&mut self, now: Micros, received: &RxSegment) -> Change {
         let segment = &received.segment;
         self.count_rx(now, segment);
+        // A reset of the SYN means that nobody listens; a later one breaks the connection.
         let was_syn_sent = self.connection.state() == RfcState::SynSent;
         let taken = self.connection.on_segment(&mut Cx { now: instant(now), trace: &mut () }, segment);
         self.urgent.update(&taken, received.urgent);
@@ -148,6 +150,7 @@ impl TcpSock {
 
     /// Runs the timers that are due.
     pub(crate) fn on_timeout(&mut self, now: Micros) -> Change {
+        // Before the connection's timers, as `tcp_write_timer` runs the probe of a corked socket.
         self.release();
         self.connection.on_timeout(&mut Cx { now: instant(now), trace: &mut () });
         self.change(libc::ETIMEDOUT)
@@ -170,6 +173,7 @@ impl TcpSock {
         if segment.flags.contains(Flags::SYN) {
             self.peer_shift = segment.options.window_scale.unwrap_or(0).min(14);
         }
+        // The window of a SYN is never scaled (RFC 7323 §2.2).
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.peer_shift };
         counters.window = u64::from(segment.window) << shift;
         self.largest_window = self.largest_window.max(counters.window);
@@ -192,10 +196,12 @@ impl TcpSock {
             match event {
                 Event::Established => {
                     change.is_established = true;
+                    // Linux initialises `lrcvtime` when the handshake completes.
                     self.counters.data_received_at = self.counters.ack_received_at;
                 }
                 Event::Readable => change.is_readable = true,
                 Event::PeerClosed => self.has_peer_closed = true,
+                // change.error => ICMP port unreachable on a handshake.
                 Event::Unreachable => change.error = Some(libc::ECONNREFUSED),
                 Event::Reset | Event::Refused => {
                     change.error = Some(if self.has_peer_closed { libc::EPIPE } else { reset });
@@ -217,6 +223,7 @@ impl TcpSock {
             batch.push(transmit);
         }
         let largest_burst = self.largest_burst();
+        // The whole batch is needed: whether a segment carries PSH depends on the next one.
         self.mark_pushes(&mut batch, largest_burst);
         batch.iter().map(|transmit| self.emit(transmit)).collect()
     }
@@ -261,10 +268,12 @@ impl TcpSock {
     /// Returns the number of segments per burst: at most half the window, and what leaves in a millisecond (`tcp_tso_autosize`).
     fn largest_burst(&self) -> u64 {
         let timer = self.connection.timer();
+        // `tcp_cwnd_test` keeps at least two GSO packets in flight.
         let half = (self.connection.cwnd() as u64 / 2).max(1);
         let Some(rtt) = timer.smoothed.map(earlybird_units::Duration::as_secs_f64).filter(|rtt| *rtt > 0.0) else {
             return half;
         };
+        // As `tcp_update_pacing_rate`: the ratio of slow start applies below half of ssthresh.
         let is_far = self.connection.cwnd() < self.connection.ssthresh() / 2.0;
         let ratio = if is_far { "tcp_pacing_ss_ratio" } else { "tcp_pacing_ca_ratio" };
         let gain = sysctl::value(ratio, if is_far { 200 } else { 120 }) as f64 / 100.0;

@@ -13,6 +13,7 @@ impl Urgent {
     pub(crate) fn update(&mut self, taken: &AcceptedRange, end: Option<u16>) {
         let start = taken.stream.start.saturating_sub(u64::from(taken.skip));
         if let Some(end) = end.filter(|_| !taken.stream.is_empty()) {
+            // The pointer refers to the byte after the urgent one (`tcp_stdurg` = 0, the BSD interpretation).
             self.0 = Some(start + u64::from(end.max(1)) - 1);
         }
     }

@@ -197,6 +197,7 @@ impl Options<'_> {
                 let unknown = unknown("option", &key, &OPTIONS);
                 return Err(error(self.text, &format!("has the {unknown}; allowed: {}", OPTIONS.join(", "))));
             }
+            // Repeated options are errors: which of two values counts would be arbitrary.
             let place = left.iter().position(|option| *option == key);
             let place = place.ok_or_else(|| error(self.text, &format!("has the option `{key}` twice")))?;
             left.swap_remove(place);
@@ -253,6 +254,7 @@ impl Options<'_> {
     /// Parses a time: in milliseconds as in SRT, or with a unit.
     fn time(&self, name: &str, usual: Duration, most: Duration) -> Result<Duration, AddressError> {
         let Some(text) = self.option(name) else { return Ok(usual) };
+        // SRT's options are numbers of milliseconds.
         let with_unit = if text.bytes().all(|byte| byte.is_ascii_digit()) { format!("{text}ms") } else { text.clone() };
         let time = with_unit.parse::<earlybird_transport::Time>().map(earlybird_transport::Time::duration);
         time.ok().filter(|time| (Duration::from_millis(1)..=most).contains(time)).ok_or_else(|| {

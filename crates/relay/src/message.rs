@@ -117,6 +117,7 @@ impl<'a> Message<'a> {
             }
             Self::Refused(refusal) => into.extend([REFUSED, refusal as u8]),
             Self::Media(fragment) => {
+                // Two bytes less for most units: with seven TS packets per frame, every byte of header counts.
                 into.push(if fragment.count == 1 { MEDIA_WHOLE } else { MEDIA });
                 into.extend(fragment.unit.to_be_bytes());
                 into.extend(&fragment.time_us.to_be_bytes()[size_of::<u64>() - TIME_BYTES..]);
@@ -138,6 +139,7 @@ impl<'a> Message<'a> {
         let (kind, rest) = bytes.split_first()?;
         Some(match *kind {
             HELLO => return Self::read_hello(rest),
+            // Self::Welcome => The version byte is skipped: the listener has checked that both are equal.
             WELCOME => Self::Welcome { latency_ms: u32::from_be_bytes(*rest.get(1..)?.first_chunk()?) },
             REFUSED => Self::Refused(Refusal::of(*rest.first()?)),
             MEDIA => Self::Media(Fragment::read(rest, false)?),

@@ -147,6 +147,7 @@ impl Peers {
         }
         if !self.address.is_listener && self.all.is_empty() && now >= self.retry_at {
             self.retry_at = now + RETRY_INTERVAL;
+            // Compared when the attempt fails: any reply at all means that the port is in use by something.
             self.packets_before = stack.counters().received;
             // A failure is retried: the local address may not exist yet, or all ports are in use.
             if let Ok(id) = stack.connect(&self.config, self.address.path(), self.address.port()) {
@@ -174,6 +175,7 @@ impl Peers {
     pub(crate) fn on_event(&mut self, stack: &mut RelayStack, id: Id, event: Event) {
         let Some(index) = self.all.iter().position(|peer| peer.channel.id == id) else { return };
         match event {
+            // The connecting side speaks first, so that a listener can identify it.
             Event::Established if !self.address.is_listener => self.send_hello(stack, index),
             Event::Writable => drop(self.all[index].channel.flush(stack)),
             Event::Unanswered | Event::Closed(_) => self.fail_peer(stack, index),
@@ -226,6 +228,7 @@ impl Peers {
         // Only now: a refused connection must not count as connected.
         (peer.is_ready, peer.latency) = (true, latency);
         self.connected += 1;
+        // An old reason must not be reported once a connection works.
         self.refusal = None;
     }
 
@@ -321,6 +324,7 @@ impl Handshake<'_> {
     fn check(&self, message: Option<&Message<'_>>) -> Result<Duration, Refusal> {
         match message {
             Some(&Message::Hello { version, direction, latency_ms, stream }) if self.address.is_listener => {
+                // First, as other fields may have another meaning in another version.
                 if version != VERSION {
                     Err(Refusal::Version)
                 } else if direction == self.direction {

@@ -115,6 +115,7 @@ impl PlayoutBuffer {
     /// Appends a complete unit. A gap in the numbers counts as lost units.
     fn finish(&mut self, unit: ReceivedUnit) {
         let missing = self.next.map_or(0, |next| unit.number.wrapping_sub(next));
+        // Wrapping: unit numbers have 32 bits and streams may run for weeks.
         self.lost += u64::from(missing);
         self.next = Some(unit.number.wrapping_add(1));
         self.units.push_back(unit);

@@ -62,6 +62,7 @@ impl Receiver {
         }
         let (counters, player, has_ended) = (&mut self.counters, &mut self.playout, &mut self.has_ended);
         let now = stack.now();
+        // The newest message first, as it may lower the offset that decides whether a hole is due.
         peer.channel.peek_newest(stack, |message| player.update_offset(now, message));
         // Read the clock in each iteration: a long batch must not make the rest late.
         loop {
@@ -99,6 +100,7 @@ impl Receiver {
         while let Some(unit) = buffer.pop() {
             self.deliver(&unit, sink)?;
         }
+        // The new connection may belong to a sender that was restarted.
         self.has_ended = false;
         Ok(())
     }
@@ -108,6 +110,7 @@ impl Receiver {
             && let Some(unit) = self.playout.buffer.pop()
         {
             let due = self.playout.offset.playout(unit.time_us, self.playout.latency);
+            // Only whole units that missed their time count as late; incomplete ones count as lost.
             self.counters.late += u64::from(now - due > LATE_TOLERANCE);
             self.deliver(&unit, sink)?;
         }

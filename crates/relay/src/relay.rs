@@ -169,6 +169,7 @@ fn driver(
 /// Opens a UDP socket: at the address of a listener, or at any port.
 fn udp(relay: &RelayAddress) -> io::Result<BoxedDevice> {
     let any: IpAddr = if relay.socket.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    // A caller may use any port: the listener replies to the one that it sees.
     let local = if relay.is_listener { relay.socket } else { SocketAddr::new(any, 0) };
     Ok(Box::new(Udp::bind(local)?))
 }
@@ -180,6 +181,7 @@ fn tun(name: &str, local: IpAddr) -> io::Result<BoxedDevice> {
         kind => io::Error::new(kind, format!("the TUN device `{name}`: {error}")),
     };
     let device = Tun::new(name, MTU).map_err(explain)?;
+    // The kernel must route the stack's address to the device before the first SYN-ACK.
     Tun::add_route(name, local).map_err(explain)?;
     Ok(Box::new(device))
 }
@@ -213,6 +215,7 @@ impl<'a> RelayApp<'a> {
 
     fn report(&self, stack: &RelayStack) -> Report {
         let ready = || self.peers.all.iter().filter(|peer| peer.is_ready && !peer.is_gone);
+        // The first connection stands for all: a receiver has only one.
         let mut connections = ready().filter_map(|peer| stack.connection(peer.channel.id).ok());
         let (mut counters, buffer) = match &self.end {
             LocalEnd::Sending { sender, .. } => (sender.counters, Duration::ZERO),
@@ -257,6 +260,7 @@ impl<'a> RelayApp<'a> {
                     source.start();
                 }
                 let has_ended = sender.turn(stack, &mut self.peers, &source.units);
+                // Peers that are still connecting would get nothing.
                 if has_ended || self.is_draining {
                     self.peers.is_closing = true;
                     sender.end(stack, &mut self.peers);
@@ -303,6 +307,7 @@ fn drain_sink(
     clock: &MonotonicClock,
     mut is_draining: bool,
 ) {
+    // Lets the writer's thread end after the last unit.
     sink.end();
     let mut until = clock.now() + DRAIN_TIMEOUT;
     while !sink.is_finished() && (!is_draining || clock.now() < until) {

@@ -25,10 +25,12 @@ pub(crate) fn find_sync(bytes: &[u8]) -> Option<usize> {
 /// Returns the PID and the program clock reference of a packet, if it has one (§2.4.3.4, §2.4.3.5): 33 bits at 90 kHz, times 300,
 /// plus an extension of 9 bits.
 fn read_pcr(packet: &[u8]) -> Option<(u16, u64)> {
+    // adaptation_field_control and adaptation_field_length (§2.4.3.2, §2.4.3.4): the PCR needs seven bytes.
     let has_adaptation = packet[3] & 0x20 != 0 && packet[4] >= 7;
     if !has_adaptation || packet[5] & 0x10 == 0 {
         return None;
     }
+    // 13 bits of the second and third byte.
     let pid = u16::from_be_bytes([packet[1], packet[2]]) & 0x1fff;
     let bytes: [u8; 6] = *packet[6..].first_chunk()?;
     let value = bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte));

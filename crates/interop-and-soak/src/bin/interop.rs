@@ -47,6 +47,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 fn trials(megabytes: u64) -> Vec<(&'static str, Trial)> {
     let mut trials = Vec::new();
     for (name, impairments) in IMPAIRMENTS {
+        // Loss-based controls would need hours at 5 % loss.
         let (ours, kernel) = if impairments.lost > 0.0 { ("tolerant", "bbr") } else { ("cubic", "cubic") };
         for direction in Direction::ALL {
             for family in Family::ALL {

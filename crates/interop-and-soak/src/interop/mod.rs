@@ -150,6 +150,7 @@ impl Trial {
         };
         let began = sender.started.max(reader.started);
         let (read, sent): (Report, Report) = (reader.report()?, sender.report()?);
+        // Measured at the reader, whose last byte ends the transfer.
         let duration = Duration::from_nanos((read.at - began).as_nanos() as u64);
         Ok(TrialResult { duration, retransmissions: sent.retransmissions, lost: 0, sha256: [sent.sha256, read.sha256] })
     }

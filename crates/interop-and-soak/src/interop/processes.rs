@@ -100,6 +100,7 @@ impl Process {
         let line = self.line()?;
         let at = now();
         let mut words = line.split_whitespace();
+        // A digest has 64 hexadecimal digits; anything else is an error message.
         let Some(sha256) = words.next().filter(|word| word.len() == 64) else { return Err(self.failure()) };
         let retransmissions = words.next().and_then(|word| word.parse().ok()).unwrap_or_default();
         let report = Report { sha256: sha256.to_owned(), retransmissions, at };

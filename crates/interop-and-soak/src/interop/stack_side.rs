@@ -38,6 +38,7 @@ pub fn serve(arguments: &[String]) -> io::Result<()> {
         stack.connect(&config, Path::to(peer), PORT).map_err(io::Error::other)?;
     } else {
         stack.listen(PORT, &config, ListenConfig::default()).map_err(io::Error::other)?;
+        // The parent starts the client only after this line.
         writeln!(io::stdout(), "ready")?;
     }
     transfer.run(stack)
@@ -107,6 +108,7 @@ impl Transfer {
         let count = self.rest.min(BLOCK_BYTES as u64) as usize;
         for (index, byte) in self.block[..count].iter_mut().enumerate() {
             let number = self.blocks.wrapping_mul(BLOCK_BYTES as u64).wrapping_add(index as u64);
+            // A multiplicative hash: cheap, and without repetition that could hide swapped blocks.
             *byte = (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8;
         }
         self.block.truncate(count);
@@ -125,6 +127,7 @@ impl Transfer {
             }
             let start = self.block.len() - self.unwritten;
             self.unwritten -= stack.write(id, &self.block[start..])?;
+            // The send buffer is full: `Event::Writable` continues.
             if self.unwritten > 0 {
                 return Ok(());
             }

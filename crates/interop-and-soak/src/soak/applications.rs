@@ -91,6 +91,7 @@ impl Client {
     }
 
     fn open<D: Device, C: Clock>(&mut self, stack: &mut Stack<D, C>) -> Result<(), Error> {
+        // At least one byte: an empty transfer has no data to confirm.
         let length = 1 + self.random.below(self.max_bytes);
         let abort_at = (self.random.below(ABORT_ONE_IN) == 0).then(|| self.random.below(length));
         let id = stack.connect(&Config::linux(), self.path, PORT)?;
@@ -114,6 +115,7 @@ impl Client {
     fn write<D: Device, C: Clock>(&mut self, stack: &mut Stack<D, C>, id: Id) -> Result<(), Error> {
         let Some(transfer) = self.open.get_mut(&id) else { return Ok(()) };
         while transfer.written < transfer.length {
+            // In pieces, so that a full send buffer is met in the middle of a transfer.
             let most = (transfer.length - transfer.written).min(1 << 14);
             let bytes: Vec<u8> = (transfer.written..transfer.written + most).map(byte_at).collect();
             let count = stack.write(id, &bytes)?;
@@ -168,6 +170,7 @@ impl<D: Device, C: Clock> Application<D, C> for Client {
     }
 
     fn on_turn(&mut self, stack: &mut Stack<D, C>) -> ControlFlow<(), Option<Instant>> {
+        // Catches up if the clock has skipped several openings.
         while self.next <= stack.now().min(self.end) {
             self.next += Duration::from_secs_f64(self.random.exponential(self.interval.as_secs_f64()));
             self.open(stack).expect("there is room");

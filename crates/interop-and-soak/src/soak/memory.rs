@@ -7,6 +7,7 @@
 /// If there is no `/proc`.
 pub fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").expect("Linux has it");
+    // The second field of statm is the resident set (proc_pid_statm(5)).
     let pages: u64 =
         text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).expect("the second number is this one");
     pages * rustix::param::page_size() as u64
@@ -29,6 +30,7 @@ impl Growth {
 
     /// Returns the peaks of the first and of the last third of the samples.
     fn peaks(&self) -> Option<[u64; 2]> {
+        // The middle third is left out: warm-up of allocators may reach into it.
         let third = self.0.len() / 3;
         let first = self.0.get(..third)?.iter().max()?;
         Some([*first, *self.0[self.0.len() - third..].iter().max()?])

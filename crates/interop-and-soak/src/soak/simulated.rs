@@ -43,6 +43,7 @@ impl<A: Application<Memory, ManualClock>> Host<A> {
             while let Some(packet) = self.end.take() {
                 emulator.offer(now, side, &packet.bytes);
             }
+            // A stack may have more to do at the same time, for example the reply to its own event.
             if self.next().is_none_or(|next| next > now) {
                 return Ok(());
             }

@@ -70,6 +70,7 @@ pub(crate) fn shutdown(host: &Host, fd: c_int, how: c_int) -> SyscallResult<c_in
     host.call(|state| {
         let now = state.now();
         let socket = state.socket(fd)?;
+        // `tcp_shutdown` calls `sk_state_change`.
         socket.wakeups += 1;
         let Role::Connected(sock) = &mut socket.role else { return Err(libc::ENOTCONN) };
         sock.shut_read |= how != libc::SHUT_WR;

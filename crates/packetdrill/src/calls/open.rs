@@ -90,6 +90,7 @@ pub(crate) fn bind(host: &Host, fd: c_int, to: &[u8]) -> SyscallResult<c_int> {
     let one: c_int = 1;
     unsafe {
         for (level, name) in [(libc::SOL_SOCKET, libc::SO_REUSEADDR), (libc::SOL_IP, libc::IP_FREEBIND)] {
+            // The address need not exist in the namespace: only the number of the port matters.
             libc::setsockopt(fd, level, name, (&raw const one).cast(), 4);
         }
         libc::bind(fd, to.as_ptr().cast(), to.len() as socklen_t);
@@ -115,6 +116,7 @@ pub(crate) fn listen(host: &Host, fd: c_int, backlog: c_int) -> SyscallResult<c_
 
 pub(crate) fn accept(host: &Host, fd: c_int) -> SyscallResult<(c_int, Peer)> {
     let (id, remote, domain) = host.wait(|state| match try_accept(state, fd) {
+        // A blocking listener waits without a timeout.
         Err(libc::EAGAIN) if state.socket(fd).is_ok_and(|socket| !socket.settings.is_nonblocking) => {
             Attempt::Block(None)
         }
@@ -161,6 +163,7 @@ fn begin_connect(state: &mut HostState, fd: c_int, remote: SocketAddr) -> Syscal
             Ok(true)
         }
         Role::Deferred(_) | Role::Listener(_) => Err(libc::EISCONN),
+        // Err => The error codes are those of `__inet_stream_connect`.
         Role::Connected(sock) if sock.is_connected() => Err(libc::EISCONN),
         Role::Connected(_) if socket.settings.is_nonblocking => Err(libc::EALREADY),
         Role::Connected(_) => Ok(false),

@@ -48,6 +48,7 @@ fn bytes(value: i32) -> Vec<u8> {
 
 fn memory(socket: &Socket) -> Vec<u8> {
     let mut words = [0_u32; MEMORY_WORDS];
+    // Indices of include/uapi/linux/sock_diag.h (SK_MEMINFO_*).
     words[1] = socket.settings.receive_buffer as u32;
     words[3] = socket.settings.send_buffer as u32;
     words[5] = socket.tcp_sock().map_or(0, |sock| sock.queue.memory()) as u32;
@@ -107,6 +108,7 @@ pub(crate) fn set(host: &Host, fd: c_int, level: c_int, name: c_int, value: &[u8
             }
             _ => keep(&mut socket.settings, level, name, value),
         }
+        // Timers of an open connection change at once.
         apply_lifetimes(socket, now);
         state.transmit_from(id);
         Ok(0)

@@ -22,6 +22,7 @@ fn wait_for<T>(
 ) -> SyscallResult<T> {
     let mut until = None;
     host.wait(|state| {
+        // Fixed at the first attempt: later attempts must not extend the wait.
         let until = *until.get_or_insert_with(|| deadline(state, timeout));
         match look(state) {
             Err(error) => Attempt::Done(Err(error)),
@@ -77,6 +78,7 @@ pub(crate) fn epoll_ctl(
 
 pub(crate) fn epoll_wait(host: &Host, epoll: c_int, count: usize, timeout: c_int) -> SyscallResult<Vec<epoll_event>> {
     wait_for(host, timeout, |state| {
+        // Moved out while sockets are borrowed; entries are in order of descriptors.
         let mut interests = core::mem::take(&mut state.epoll(epoll)?.0);
         let mut found = Vec::new();
         for (fd, interest) in &mut interests {

@@ -28,8 +28,10 @@ pub(crate) fn receive(host: &Host, fd: c_int, vector: &[iovec], flags: c_int) ->
 fn take(socket: &mut Socket, vector: &[iovec], wanted: u64) -> SyscallResult<u64> {
     let is_at_end = match &mut socket.role {
         Role::Connected(sock) => {
+            // Without SO_OOBINLINE the urgent byte is not part of the stream.
             sock.skip_urgent();
             let there = sock.readable().min(wanted);
+            // The kernel faults only if there is something to copy.
             if there > 0 && vector.iter().any(|piece| piece.iov_len > 0 && piece.iov_base.is_null()) {
                 return Err(libc::EFAULT);
             }
@@ -68,6 +70,7 @@ pub(crate) fn receive_message(host: &Host, fd: c_int, message: &mut msghdr, flag
         let socket = state.socket(fd)?;
         Ok(socket.settings.reports_inq.then(|| queued(socket)))
     })?;
+    // TCP_INQ reports the bytes left after this read.
     let control = queued.map(|queued| (libc::SOL_TCP, libc::TCP_CM_INQ, (queued as i32).to_ne_bytes().to_vec()));
     store_control(message, control.as_slice());
     Ok(read)

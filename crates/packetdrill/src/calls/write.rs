@@ -23,6 +23,7 @@ pub(crate) fn send(host: &Host, fd: c_int, vector: &[iovec], flags: c_int, to: &
             // The blocked writer will send data soon, which carries the ACK (`tcp_rcv_synsent_state_process`).
             host.call(|state| Ok(state.socket(fd)?.tcp_sock_mut().map(|sock| sock.connection.quick_ack(false))))?;
         }
+        // A non-blocking Fast Open write returns what the SYN carried.
         if !is_blocking {
             return if sent > 0 { Ok(sent as i64) } else { Err(libc::EINPROGRESS) };
         }
@@ -33,6 +34,7 @@ pub(crate) fn send(host: &Host, fd: c_int, vector: &[iovec], flags: c_int, to: &
         answer => Attempt::Done(answer),
     });
     match result {
+        // Ok(sent as i64), => An error after a partial write is reported by the next call.
         Err(_) if sent > with_opening => Ok(sent as i64),
         Err(error) => Err(error),
         Ok(()) => Ok(sent as i64),
@@ -133,6 +135,7 @@ const MAX_SKB_FRAGS: usize = 17;
 
 /// Returns the offsets at which chunks must end; the last is the end of the write.
 fn chunk_ends(socket: &Socket, vector: &[iovec], flags: c_int) -> Vec<u64> {
+    // Copied data is merged into pages, so that the number of parts does not matter.
     let is_zero_copy = flags & libc::MSG_ZEROCOPY != 0 && socket.settings.zero_copy;
     let most = if is_zero_copy { MAX_SKB_FRAGS } else { vector.len().max(1) };
     let sizes = vector.chunks(most).map(|iovecs| iovecs.iter().map(|piece| piece.iov_len as u64).sum::<u64>());

@@ -39,6 +39,7 @@ impl Server {
         // One copy for all players.
         let unit: Arc<[u8]> = bytes.into();
         let mut players = self.players.lock().unwrap_or_else(PoisonError::into_inner);
+        // A player whose queue is full is dropped, so that it does not hold memory.
         players.retain(|player| player.try_send(unit.clone()) == Ok(true));
         !players.is_empty()
     }
@@ -63,6 +64,7 @@ fn accept(listener: &TcpListener, players: &Players) {
 }
 
 fn serve(mut stream: TcpStream, players: &Players) -> io::Result<()> {
+    // A client that sends nothing must not hold a thread.
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
     let request = read_request(&stream)?;

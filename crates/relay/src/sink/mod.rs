@@ -39,6 +39,7 @@ impl Sink {
         Ok(match address {
             Address::Udp(to) => Self::Datagrams { socket: connect_udp(*to)?, rtp: None },
             Address::Rtp(to) => {
+                // Random initial values (RFC 3550 §5.1).
                 let mut random = [[0; 4]; 2];
                 rustix::rand::getrandom(random.as_flattened_mut(), rustix::rand::GetRandomFlags::empty())?;
                 let [source, sequence] = random.map(u32::from_be_bytes);
@@ -110,6 +111,7 @@ impl Sink {
 fn connect_udp(to: SocketAddr) -> io::Result<UdpSocket> {
     let any: IpAddr = if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     let socket = UdpSocket::bind((any, 0))?;
+    // Connected, so that ICMP errors are reported and ignored below.
     socket.connect(to)?;
     socket.set_nonblocking(true)?;
     Ok(socket)

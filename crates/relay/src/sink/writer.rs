@@ -29,6 +29,7 @@ impl Writer {
             let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
             return Self::on_thread(move |units| write_all(&output, &units));
         }
+        // A pipe is opened on the thread, as that may have to wait for a reader.
         if path.metadata().is_ok_and(|known| known.file_type().is_fifo()) {
             let path = path.to_owned();
             return Self::on_thread(move |units| write_with_reconnect(&units, || open_pipe(&path)));
@@ -114,6 +115,7 @@ fn write_with_reconnect<W: Write>(units: &QueueReceiver, mut open: impl FnMut() 
 fn open_pipe(path: &Path) -> io::Result<File> {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let pipe = rustix::fs::open(path, flags, Mode::empty())?;
+    // Writes may block: this thread has nothing else to do.
     fcntl_setfl(&pipe, OFlags::WRONLY)?;
     Ok(pipe.into())
 }

@@ -26,6 +26,7 @@ pub(super) fn open(path: &Path) -> io::Result<ReadLoop> {
     }
     // Without O_NONBLOCK, opening a pipe blocks until there is a writer.
     let mut file = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
+    // Opening a directory for reading succeeds, and fails only at the first read.
     if file.metadata()?.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
@@ -46,6 +47,7 @@ fn read(from: &mut File, out: &UnitSender, mut player: Option<PacedPlayer>) -> i
             Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => continue,
             result => result?,
         };
+        // End of file, or the last writer of a pipe has closed.
         if count == 0 {
             break;
         }
@@ -67,6 +69,7 @@ fn read(from: &mut File, out: &UnitSender, mut player: Option<PacedPlayer>) -> i
 
 /// Waits up to one poll interval until the file is readable. A pipe without writer never is.
 fn is_ready(file: &File) -> io::Result<bool> {
+    // Bounded, so that a stop is noticed.
     let timeout = Timespec::try_from(POLL_INTERVAL).map_err(io::Error::other)?;
     match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&timeout)) {
         Err(Errno::INTR) => Ok(false),

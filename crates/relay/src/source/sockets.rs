@@ -17,6 +17,7 @@ pub(super) fn datagrams(address: SocketAddr, is_rtp: bool) -> io::Result<ReadLoo
         IpAddr::V6(group) if group.is_multicast() => socket.join_multicast_v6(&group, 0)?,
         _ => {}
     }
+    // Bounded, so that a stop is noticed.
     socket.set_read_timeout(Some(POLL_INTERVAL))?;
     Ok(Box::new(move |out| {
         let mut buffer = vec![0; LONGEST];
@@ -45,6 +46,7 @@ fn rtp_payload(packet: &[u8]) -> Option<&[u8]> {
     let mut start = 12 + 4 * usize::from(first & 0xf);
     // Header extension: its length is in 32-bit words.
     if first & 0x10 != 0 {
+        // The extension starts with a profile-specific field of 16 bits.
         let words = packet.get(start + 2..)?.first_chunk()?;
         start += 4 + 4 * usize::from(u16::from_be_bytes(*words));
     }
@@ -54,6 +56,7 @@ fn rtp_payload(packet: &[u8]) -> Option<&[u8]> {
 
 /// Reads a transport stream from a client that connects, or from a server. Reconnects when the stream ends.
 pub(super) fn stream(address: SocketAddr) -> io::Result<ReadLoop> {
+    // `tcp://:port` listens, `tcp://host:port` connects.
     let listener = if address.ip().is_unspecified() { Some(TcpListener::bind(address)?) } else { None };
     if let Some(listener) = &listener {
         listener.set_nonblocking(true)?;
