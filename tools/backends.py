@@ -108,14 +108,14 @@ def _late(result: Result) -> float:
     """Return the share of the film's units that came more than 300 ms after they were written or never, in percent."""
     film, lateness = _flow(result, "film"), result.table("lateness").row(0, named=True)
     skips = film["transport"] == "earlybird-rt"
-    return float(100 * (film["lost_share"] if skips else lateness["late"] / lateness["evaluated"]))
+    return float(100 * (film["lost_share"] if skips else lateness["late"] / lateness["due"]))
 
 
 QUANTITIES = (
     Quantity("file, Mb/s", lambda result: _flow(result, "file")["throughput_bps"] / 1e6, 0.02, 0.03, 2),
     Quantity("film, Mb/s", lambda result: _flow(result, "film")["throughput_bps"] / 1e6, 0.02, 0.03, 2),
     Quantity("lost, %", lambda result: _link(result)["drop_rate"] * 100, 0.1, 0.1, 2),
-    Quantity("queue, mean, ms", lambda result: _link(result)["mean_wait_ms"], 1.0, 0.05, 1),
+    Quantity("queue, mean, ms", lambda result: _link(result)["mean_queue_delay_ms"], 1.0, 0.05, 1),
     Quantity("queue, 95 %, ms", _queue, 2.0, 0.05, 1),
     Quantity("film late, %", _late, 1.0, 0.1, 1),
 )

@@ -70,7 +70,7 @@ class Quantity:
 
 OURS = Quantity("ours, Mb/s", lambda result: _of_flow(result, "ours", "throughput_bps") / 1e6, 2)
 RIVAL = Quantity("transfer, Mb/s", lambda result: _of_flow(result, "rival", "throughput_bps") / 1e6, 2)
-QUEUE = Quantity("queue, mean, ms", lambda result: _of_link(result, "mean_wait_ms"), 1)
+QUEUE = Quantity("queue, mean, ms", lambda result: _of_link(result, "mean_queue_delay_ms"), 1)
 DROPS = Quantity("dropped, %", lambda result: 100 * _of_link(result, "drop_rate"), 3)
 LATE = Quantity("late, %", lambda result: 100 * _of_flow(result, "ours", "lost_share"), 1)
 

@@ -118,7 +118,7 @@ def measured(scale: str, output: Path) -> pl.DataFrame:
     evaluation = evaluate_study(STUDY, scale, output=output)
     cells: dict[tuple[object, ...], list[float]] = {}
     for run in evaluation.measurements.observations:
-        cells.setdefault(tuple(run.axes[name] for name in AXES), []).append(run.values["wait"])
+        cells.setdefault(tuple(run.axes[name] for name in AXES), []).append(run.values["session_startup_delay_s"])
     order = dict.fromkeys(tuple(run.axes[name] for name in AXES) for run in plan(evaluation.study, scale))
     return pl.DataFrame([row(cell, cells[cell]) for cell in order if cell in cells])
 

@@ -34,7 +34,7 @@ def warn_of_disturbance(summary: Mapping[str, Any]) -> None:
         too long.
     """
     if summary.get("disturbed"):
-        links, hosts = (summary[f"{name}_p99_us"] / MILLISECOND for name in ("added_delay", "hosts_late"))
+        links, hosts = (summary[f"{name}_p99_us"] / MILLISECOND for name in ("added_delay", "host_lateness"))
         warnings.warn(
             f"the run was disturbed: one packet in a hundred left the links {links:.1f} ms late or more, hosts were"
             f" woken {hosts:.1f} ms late one time in a hundred, and {summary['undelivered']} packets were lost between"

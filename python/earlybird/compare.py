@@ -86,7 +86,7 @@ class Comparison:
         return max(self.source.length - self.sent.length, 0.0)
 
     def curve_of(self, transport: str) -> pl.DataFrame:
-        """Return `start_up_s` and the frames `late` and `judged`, over all runs of a transport."""
+        """Return `startup_delay_s` and the frames `late` and `due`, over all runs of a transport."""
         return _summed(self.curve.filter(transport=transport))
 
     def plot(self) -> notebook.Picture:
@@ -280,7 +280,7 @@ def _summary(tables: tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame], **labels: 
 
 def _summed(curve: pl.DataFrame) -> pl.DataFrame:
     """Add up the counts of several runs."""
-    return curve.group_by("start_up_s", maintain_order=True).agg(pl.col("late", "judged").sum())
+    return curve.group_by("startup_delay_s", maintain_order=True).agg(pl.col("late", "due").sum())
 
 
 def _facts(clip: Clip) -> dict[str, float]:

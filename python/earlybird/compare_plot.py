@@ -90,12 +90,12 @@ def chart(comparison: Comparison) -> Chart:
 
 def _frames(comparison: Comparison, transport: str, style: Look) -> Iterator[Mark]:
     """Show the share of frames on time with its interval, and the point where it reaches the goal."""
-    curve = comparison.curve_of(transport).filter(pl.col("judged") > 0)
-    late = (curve["late"] / curve["judged"]).clip(BEST / 2)
+    curve = comparison.curve_of(transport).filter(pl.col("due") > 0)
+    late = (curve["late"] / curve["due"]).clip(BEST / 2)
     every = max(1, len(late) // MARKERS)
-    yield Curve(_needs(comparison, transport), style, curve["start_up_s"], late, every=every)
+    yield Curve(_needs(comparison, transport), style, curve["startup_delay_s"], late, every=every)
     yield from _band(comparison, transport, style)
-    needed = comparison.transports[transport]["on_time_all_s"]
+    needed = comparison.transports[transport]["required_startup_delay_all_s"]
     if math.isfinite(needed):
         yield Curve("", style, [needed], [LATE_SHARE_ALLOWED], "dots", size=8)
 
@@ -105,19 +105,19 @@ def _needs(comparison: Comparison, transport: str) -> str:
     values = comparison.transports[transport]
     whole, most = (
         f"after {seconds(value)} s" if math.isfinite(value) else "later than this"
-        for value in (values["on_time_all_s"], values["on_time_p90_s"])
+        for value in (values["required_startup_delay_all_s"], values["required_startup_delay_p90_s"])
     )
     return f"{transport}: 99.99 % of all frames {whole}, 9 of 10 flows {most}"
 
 
 def _band(comparison: Comparison, transport: str, style: Look) -> Iterator[Curve]:
     """Show the 90 % interval of the mean share of late frames over the seeds, if there are several."""
-    shares = comparison.curve.filter(pl.col("transport") == transport, pl.col("judged") > 0).select(
-        "start_up_s", share=pl.col("late") / pl.col("judged")
+    shares = comparison.curve.filter(pl.col("transport") == transport, pl.col("due") > 0).select(
+        "startup_delay_s", share=pl.col("late") / pl.col("due")
     )
     rows = [
         (start_up, student_interval(group["share"].to_list()))
-        for (start_up,), group in shares.group_by("start_up_s", maintain_order=True)
+        for (start_up,), group in shares.group_by("startup_delay_s", maintain_order=True)
     ]
     bounded = [(start_up, estimate) for start_up, estimate in rows if estimate.is_bounded]
     if bounded:
@@ -128,7 +128,7 @@ def _band(comparison: Comparison, transport: str, style: Look) -> Iterator[Curve
 
 def _flows(comparison: Comparison, transport: str, style: Look) -> Iterator[Mark]:
     """Show the share of flows that reach the goal, a step per flow, and the interval of what 9 of 10 need."""
-    needed = np.sort(comparison.flows.filter(transport=transport)["on_time_s"].to_numpy())
+    needed = np.sort(comparison.flows.filter(transport=transport)["required_startup_delay_s"].to_numpy())
     shares = np.arange(len(needed) + 1) / len(needed)
     yield Curve("", style, [0.0, *needed], list(shares), "steps")
     estimate = typical_need(comparison, transport)
@@ -140,9 +140,9 @@ def _flows(comparison: Comparison, transport: str, style: Look) -> Iterator[Mark
 
 def _delays(comparison: Comparison) -> Axis:
     """Let the axis run from where the first line rises to where every line has arrived, or the runs end."""
-    needed = [values["on_time_all_s"] for values in comparison.transports.values()]
-    needed += comparison.flows["on_time_s"].to_list()
-    last = float(comparison.curve.filter(pl.col("judged") > 0)["start_up_s"].to_numpy().max())
+    needed = [values["required_startup_delay_all_s"] for values in comparison.transports.values()]
+    needed += comparison.flows["required_startup_delay_s"].to_list()
+    last = float(comparison.curve.filter(pl.col("due") > 0)["startup_delay_s"].to_numpy().max())
     first = beginning(min(needed))
     end = max(min(MARGIN * max(needed), last), 10 * first)
     ticks = {delay: f"{delay:g}" for delay in DELAYS if first <= delay <= end}

@@ -31,7 +31,7 @@ EXPLANATION: Final = (
 )
 
 SAME_NEEDS: Final = "No flow has more than 10,000 frames, so that 99.99 % of them on time means no stall."
-SAME_KEYS: Final = ("on_time_median_s", "on_time_p90_s")
+SAME_KEYS: Final = ("required_startup_delay_median_s", "required_startup_delay_p90_s")
 
 
 class Row(NamedTuple):
@@ -45,11 +45,11 @@ class Row(NamedTuple):
 
 SECTIONS: Final[Mapping[str, tuple[Row, ...]]] = {
     "Start-up delay needed, in seconds": (
-        Row("no stall, half the flows", "no_stall_median_s", seconds),
-        Row("no stall, 9 of 10 flows", "no_stall_p90_s", seconds),
-        Row("99.99 % on time, half the flows", "on_time_median_s", seconds),
-        Row("99.99 % on time, 9 of 10 flows", "on_time_p90_s", seconds),
-        Row("99.99 % on time, all flows as one", "on_time_all_s", seconds),
+        Row("no stall, half the flows", "no_stall_startup_delay_median_s", seconds),
+        Row("no stall, 9 of 10 flows", "no_stall_startup_delay_p90_s", seconds),
+        Row("99.99 % on time, half the flows", "required_startup_delay_median_s", seconds),
+        Row("99.99 % on time, 9 of 10 flows", "required_startup_delay_p90_s", seconds),
+        Row("99.99 % on time, all flows as one", "required_startup_delay_all_s", seconds),
     ),
     "Late frames if playback never waits": tuple(
         Row(f"start-up delay {delay} s", f"late_{delay}s", share) for delay in LATE_AT
@@ -61,7 +61,7 @@ SECTIONS: Final[Mapping[str, tuple[Row, ...]]] = {
         Row("time stalled per flow, s", "stalled_s", seconds),
     ),
     "The sender": (
-        Row("timeouts per flow", "timeouts", number),
+        Row("timeouts per flow", "rto_count", number),
         Row("frozen per flow, s", "frozen_s", seconds),
     ),
 }
@@ -84,7 +84,7 @@ def chance(comparison: Comparison) -> str:
 
 def has_same_needs(comparison: Comparison) -> bool:
     """Return whether 99.99 % of the frames on time allows no flow a single late one, as in short runs."""
-    return comparison.flows.filter(pl.col("no_stall_s") != pl.col("on_time_s")).is_empty()
+    return comparison.flows.filter(pl.col("no_stall_startup_delay_s") != pl.col("required_startup_delay_s")).is_empty()
 
 
 def heading(comparison: Comparison) -> Text:

@@ -56,7 +56,7 @@ class Quality:
     ----------
     flow : str
         The flow.
-    start_up_s : float
+    startup_delay_s : float
         From the writing of the first frame to its playing.
     stalls : int
         Pauses after that.
@@ -77,7 +77,7 @@ class Quality:
     """
 
     flow: str
-    start_up_s: float
+    startup_delay_s: float
     stalls: int
     stalled_s: float
     mean_stall_s: float
@@ -154,7 +154,7 @@ class Viewing:
         bits = 8 * float(self.sizes[played].sum())
         return Quality(
             flow=self.flow,
-            start_up_s=self.start_up,
+            startup_delay_s=self.start_up,
             stalls=len(playback.stalls),
             stalled_s=playback.stalled,
             mean_stall_s=playback.mean_stall,
@@ -350,7 +350,7 @@ def _viewing(
 def _own_start(result: Result, flow: str, written: NDArray[np.float64]) -> float | None:
     """Return when the viewer of a film in segments began to play, in seconds from the writing of the first one."""
     row = result.flows.row(by_predicate=pl.col("flow") == flow, named=True)
-    begins = float(row["start_s"]) + float(row["start_up_s"] or math.nan)
+    begins = float(row["start_s"]) + float(row["startup_delay_s"] or math.nan)
     return None if math.isnan(begins) else begins - float(written[0])
 
 

@@ -11,7 +11,7 @@ from earlybird.written import delay
 if TYPE_CHECKING:
     from earlybird.compare import Comparison
 
-NEED: Final = "on_time_p90_s"
+NEED: Final = "required_startup_delay_p90_s"
 """What is compared: the start-up delay after which 9 of 10 flows have 99.99 % of their frames in time."""
 
 TOO_LONG: Final = 10.0

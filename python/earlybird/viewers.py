@@ -27,7 +27,10 @@ CURVE_AT: Final = np.concatenate(
 )
 """Start-up delays in seconds at which the curve of late frames is drawn."""
 
-SENDER_COLUMNS: Final = ("sft_s", "rto_count")
+NEEDS: Final = ("no_stall_startup_delay", "required_startup_delay")
+"""Start-up delays that a flow needs: for no late frame, and for fewer than 0.01 % of late frames."""
+
+SENDER_COLUMNS: Final = ("frozen_s", "rto_count")
 
 
 def judge_run(result: Result, group: str) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -44,11 +47,12 @@ def judge_run(result: Result, group: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     Returns
     -------
     flows : polars.DataFrame
-        A row per flow: `flow`, `frames`, start-up delay needed for no late frame (`no_stall_s`) and for fewer than
-        0.01 % (`on_time_s`), frames late and judged at each of `LATE_AT` (`late_2s`, `judged_2s`), pauses of a player
-        that starts after `PLAYER_START_UP` (`stalls`, `stalled_s`, `played_s`), `sft_s` and `rto_count`.
+        A row per flow: `flow`, `frames`, startup delay needed for no late frame (`no_stall_startup_delay_s`) and for
+        fewer than 0.01 % of late frames (`required_startup_delay_s`), frames late and due at each of `LATE_AT`
+        (`late_2s`, `due_2s`), stalls of a player that starts after `PLAYER_START_UP` (`stalls`, `stalled_s`,
+        `played_s`), `frozen_s` and `rto_count`.
     curve : polars.DataFrame
-        `start_up_s`, and frames `late` and `judged` over all flows.
+        `startup_delay_s`, and frames `late` and `due` over all flows.
 
     Raises
     ------
@@ -66,7 +70,7 @@ def judge_run(result: Result, group: str) -> tuple[pl.DataFrame, pl.DataFrame]:
             f"no flow `{group}` sent a frame in {end:g} s. Make the duration longer than their start times."
         )
     sender = result.flows.select("flow", *SENDER_COLUMNS)
-    curve = pl.concat(curves).group_by("start_up_s", maintain_order=True).sum()
+    curve = pl.concat(curves).group_by("startup_delay_s", maintain_order=True).sum()
     return pl.DataFrame(rows).join(sender, on="flow", maintain_order="left"), curve
 
 
@@ -81,9 +85,12 @@ def films(result: Result, group: str) -> Iterator[tuple[str, np.ndarray[Any, Any
 
 def needs(timeliness: Timeliness) -> dict[str, float]:
     """Say what start-up delay a flow needs, and how many frames are late with less."""
-    needed = {"no_stall_s": timeliness.needed_for(0.0), "on_time_s": timeliness.needed_for(LATE_SHARE_ALLOWED)}
+    needed = {
+        "no_stall_startup_delay_s": timeliness.needed_for(0.0),
+        "required_startup_delay_s": timeliness.needed_for(LATE_SHARE_ALLOWED),
+    }
     late = {f"late_{delay}s": timeliness.late(delay) for delay in LATE_AT}
-    judged = {f"judged_{delay}s": timeliness.judged(delay) for delay in LATE_AT}
+    judged = {f"due_{delay}s": timeliness.judged(delay) for delay in LATE_AT}
     return {"frames": timeliness.frames, **needed, **late, **judged}
 
 
@@ -97,7 +104,7 @@ def curve_of(timeliness: Timeliness) -> pl.DataFrame:
     """Count late and judged frames over the start-up delay."""
     late = [timeliness.late(delay) for delay in CURVE_AT]
     judged = [timeliness.judged(delay) for delay in CURVE_AT]
-    return pl.DataFrame({"start_up_s": CURVE_AT, "late": late, "judged": judged})
+    return pl.DataFrame({"startup_delay_s": CURVE_AT, "late": late, "due": judged})
 
 
 def summarise(flows: pl.DataFrame, curve: pl.DataFrame) -> dict[str, float]:
@@ -120,17 +127,17 @@ def summarise(flows: pl.DataFrame, curve: pl.DataFrame) -> dict[str, float]:
     return {
         "flows": flows.height,
         "frames": int(total(flows, "frames")),
-        **{f"{need}_median_s": quantile(flows, f"{need}_s", 0.5) for need in ("no_stall", "on_time")},
-        **{f"{need}_p90_s": quantile(flows, f"{need}_s", 0.9) for need in ("no_stall", "on_time")},
-        "on_time_all_s": first_below(curve, LATE_SHARE_ALLOWED),
+        **{f"{need}_median_s": quantile(flows, f"{need}_s", 0.5) for need in NEEDS},
+        **{f"{need}_p90_s": quantile(flows, f"{need}_s", 0.9) for need in NEEDS},
+        "required_startup_delay_all_s": first_below(curve, LATE_SHARE_ALLOWED),
         **{f"late_{delay}s": late_share(flows, delay) for delay in LATE_AT},
         "stall_free": flows.filter(pl.col("stalls") == 0).height / flows.height,
         "stalls": stalls / flows.height,
         "mean_stall_s": stalled / stalls if stalls else math.nan,
         "stalled_s": stalled / flows.height,
         "stall_ratio": stalled / (stalled + total(flows, "played_s")),
-        "frozen_s": total(flows, "sft_s") / flows.height,
-        "timeouts": total(flows, "rto_count") / flows.height,
+        "frozen_s": total(flows, "frozen_s") / flows.height,
+        "rto_count": total(flows, "rto_count") / flows.height,
     }
 
 
@@ -146,11 +153,11 @@ def quantile(flows: pl.DataFrame, column: str, share: float) -> float:
 
 def late_share(flows: pl.DataFrame, delay: int) -> float:
     """Divide the late frames of all flows by those judged; not a number where none is."""
-    judged = total(flows, f"judged_{delay}s")
+    judged = total(flows, f"due_{delay}s")
     return total(flows, f"late_{delay}s") / judged if judged else math.nan
 
 
 def first_below(curve: pl.DataFrame, allowed: float) -> float:
     """Return the smallest start-up delay of the curve with fewer late frames than allowed; infinite without one."""
-    good = curve.filter(pl.col("late") < allowed * pl.col("judged"))["start_up_s"]
+    good = curve.filter(pl.col("late") < allowed * pl.col("due"))["startup_delay_s"]
     return float(good.to_numpy().min()) if len(good) else math.inf

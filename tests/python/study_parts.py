@@ -54,18 +54,18 @@ item = "S-1"
 table = "numbers"
 rows = "n"
 columns = "transport"
-metrics = ["sft"]
+metrics = ["frozen_s"]
 
 [headline]
 text = "SACK freezes for {sack}."
-values = { sack = { metric = "sft", transport = "sack" } }
+values = { sack = { metric = "frozen_s", transport = "sack" } }
 """
 
 ITEMS = """
 [[items]]
 id = "S-1"
 title = "Frozen time"
-metric = "sft"
+metric = "frozen_s"
 [items.plots]
 frozen = { title = "Frozen time", x = { n = [1, 2] }, lines = { transport = ["sack", "sack-er"] } }
 [items.checks.nothing-negative]
@@ -118,8 +118,10 @@ def study(items: Sequence[Item] = (), numbers: Sequence[Number] = ()) -> Study:
         delays={"half": Delay("half", 0.5, {"transport": "sack", "buffer": 80, "group": "low"})},
         items=tuple(items),
         numbers={"table": tuple(numbers)},
-        main=MainTable("T-1", "table", "buffer", "transport", ("sft",)),
-        headline=Headline("SACK freezes for {sack}.", {"sack": {"metric": "sft", "transport": "sack", "buffer": 80}}),
+        main=MainTable("T-1", "table", "buffer", "transport", ("frozen_s",)),
+        headline=Headline(
+            "SACK freezes for {sack}.", {"sack": {"metric": "frozen_s", "transport": "sack", "buffer": 80}}
+        ),
     )
 
 
@@ -136,8 +138,8 @@ def run(
     """Return a run of as many flows as its `n`, with a frozen time of so many seconds."""
     given: dict[str, Scalar] = {"n": 10, "buffer": 80, "transport": "sack", "restart": False, **axes}
     part = str(given.pop("part", "main"))
-    values = {"sft": sft, "rto": sft / 0.25, "success-falls": 0.0, "drop-rate": drop}
-    lateness = {"late-share": np.array(late)}
+    values = {"frozen_s": sft, "rto_count": sft / 0.25, "on_time_share_largest_fall": 0.0, "flow_drop_rate": drop}
+    lateness = {"late_share": np.array(late)}
     return Observation(part, given, seed, int(given["n"]), load, values, DELAYS, np.array(success), lateness)
 
 

@@ -84,7 +84,7 @@ def test_a_run_has_a_summary_and_tables() -> None:
     assert set(result.lateness["group"]) == {"video"}
     assert "left-right" in result.links["link"].to_list()
     assert set(result.link_groups["group"]) >= {"video", "file"}
-    assert result.timeouts.columns == ["flow", "time_s", "timer_s", "freeze_s"]
+    assert result.timeouts.columns == ["flow", "time_s", "rto_s", "frozen_s"]
 
 
 def test_overrides_take_python_values() -> None:
@@ -92,7 +92,7 @@ def test_overrides_take_python_values() -> None:
         SMALL, overrides={"pairs": 1, "flows.file.count": 3, "measure.start-up-delays": ["1s", "2s"]}
     )
     assert result.flows.height == 4
-    assert result.lateness["sud_s"].to_list() == [1.0, 2.0]
+    assert result.lateness["startup_delay_s"].to_list() == [1.0, 2.0]
 
 
 def test_seeds_differ_and_repeat() -> None:
@@ -109,16 +109,18 @@ def test_a_time_series_is_there_when_asked_for() -> None:
 
 def test_duplicates_and_deliveries_are_there_when_asked_for() -> None:
     result = earlybird.run(SMALL, overrides={"measure.duplicates": True, "measure.deliveries": True})
-    assert {"flow", "age_s", "threshold_s"} <= set(result.duplicates.columns)
+    assert {"flow", "age_s", "er_threshold_s"} <= set(result.duplicates.columns)
     assert result.deliveries.filter(pl.col("delivered_s") < pl.col("written_s")).is_empty()
 
 
 def test_repairs_are_there_when_asked_for() -> None:
     overrides = {"measure.transmissions": True, "network.dumbbell.bottleneck.loss": [{"list": {"packets": [50]}}]}
     rows = earlybird.run(SMALL, overrides=overrides).transmissions
-    assert rows.columns == ["flow", "packet", "first_s", "last_s", "sent", "dropped"]
-    assert rows.filter((pl.col("last_s") < pl.col("first_s")) | (pl.col("sent") + pl.col("dropped") < 2)).is_empty()
-    assert rows["dropped"].sum() > 0
+    assert rows.columns == ["flow", "packet", "first_sent_s", "last_sent_s", "times_sent", "times_dropped"]
+    assert rows.filter(
+        (pl.col("last_sent_s") < pl.col("first_sent_s")) | (pl.col("times_sent") + pl.col("times_dropped") < 2)
+    ).is_empty()
+    assert rows["times_dropped"].sum() > 0
 
 
 def test_a_table_that_was_not_measured_states_how_to_measure_it() -> None:

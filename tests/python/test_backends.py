@@ -198,7 +198,7 @@ def test_a_run_in_real_time_writes_packets_that_wireshark_reads(backend: Backend
 def test_a_disturbed_run_is_warned_of() -> None:
     with pytest.warns(ScenarioWarning, match=r"7\.5 ms late or more, .* 0\.2 ms late .*, and 3"):
         warn_of_disturbance(
-            {"disturbed": 1, "added_delay_p99_us": 7500.0, "hosts_late_p99_us": 200.0, "undelivered": 3}
+            {"disturbed": 1, "added_delay_p99_us": 7500.0, "host_lateness_p99_us": 200.0, "undelivered": 3}
         )
     warn_of_disturbance({"disturbed": 0})
     warn_of_disturbance({})

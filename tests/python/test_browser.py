@@ -60,7 +60,7 @@ DOTS = """
 [items.plots.dots]
 title = "A row for each transport"
 kind = "dots"
-metric = "rto"
+metric = "rto_count"
 x = { transport = ["sack-er"] }
 lines = { n = [2] }
 """

@@ -41,7 +41,7 @@ KEYS_OF_A_DUMBBELL = {
     "drop_rate": float,
     "bottleneck_packets": int | float,
     "rto_count": float,
-    "sft_s": float,
+    "frozen_s": float,
     "t_over_mu": float,
     "cpu_s": float,
 }
@@ -117,7 +117,7 @@ def test_sweep_prints_rows_as_json(earlybird: Program, small: Path) -> None:
 
 def test_a_setting_takes_the_place_of_the_grid(earlybird: Program, small: Path) -> None:
     rows = json.loads(earlybird("sweep", small, "--json", "--set", "pairs=3", "--set", "sweep.seeds=1").out)
-    assert [row["n_pairs"] for row in rows] == [3]
+    assert [row["media_flows"] for row in rows] == [3]
 
 
 @pytest.mark.parametrize("scenario", sorted((REPOSITORY / "scenarios").glob("*.toml")), ids=lambda path: path.stem)

@@ -38,5 +38,5 @@ def test_a_run_is_compared_with_the_equations_at_each_time() -> None:
     rows = [(time, "a0", quantity, value) for time, quantity, value in samples]
     series = pl.DataFrame(rows, schema=["time_s", "subject", "quantity", "value"], orient="row")
     values = equation_values(series, trace, "a0")
-    assert values["timeout-difference"] == pytest.approx(0.0)
-    assert values["threshold-difference"] == pytest.approx(0.01)
+    assert values["rto_equation_difference_s"] == pytest.approx(0.0)
+    assert values["er_threshold_equation_difference_s"] == pytest.approx(0.01)

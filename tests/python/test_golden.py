@@ -83,10 +83,13 @@ def test_six_sack_flows_offer_their_bottleneck_the_packets_that_ns2_offers(tmp_p
 
 def test_the_dumbbell_with_28_pairs_and_80_packets_gives_what_ns2_gives() -> None:
     with golden("dumbbell-sack") as lines:
-        rows = [row for row in csv.DictReader(lines) if (row["n_pairs"], row["buffer_packets"]) == ("28", "80")]
+        rows = [row for row in csv.DictReader(lines) if (row["media_flows"], row["buffer_packets"]) == ("28", "80")]
     scenario = REPOSITORY / "scenarios" / "dumbbell.toml"
     runs = [earlybird.run(scenario, seed=seed, overrides={"pairs": 28, "buffer": 80}).summary for seed in (1, 2, 3)]
-    compared = {key: key for key in ("drop_rate", "cbr_drop_rate", "rto_count", "sft_s", "ipat_stddev_ms", "web_mbps")}
+    compared = {
+        key: key
+        for key in ("drop_rate", "media_drop_rate", "rto_count", "frozen_s", "interarrival_stddev_ms", "web_mbps")
+    }
     # ns-2's script counts what leaves the bottleneck, headers and repetitions included.
     for key, column in {"t_over_mu_wire": "t_over_mu", **compared}.items():
         ours, theirs = (
@@ -102,13 +105,17 @@ def test_30_videos_over_the_pert_video_papers_dumbbell_get_what_they_get_in_ns2(
         row = next(row for row in csv.DictReader(lines) if row["name"] == f"sack-rtt{rtt / 1000:.3f}-n30-s1")
     scenario = REPOSITORY / "studies" / "pert-video" / "video.toml"
     ours = earlybird.run(scenario, overrides={"pairs": 30, "rtt": f"{rtt}ms", "duration": "1000s"}).summary
-    columns = {"t_over_mu_wire": "Tmu", "drop_rate": "drop", "cbr_drop_rate": "cbr_drop", "ipat_stddev_ms": "ipat_ms"}
-    for key, column in {**columns, "rto_count": "rto", "sft_s": "sft"}.items():
+    columns = {
+        "t_over_mu_wire": "Tmu",
+        "drop_rate": "drop",
+        "media_drop_rate": "cbr_drop",
+        "interarrival_stddev_ms": "ipat_ms",
+    }
+    for key, column in {**columns, "rto_count": "rto", "frozen_s": "sft"}.items():
         rel = 0.02 if key == "t_over_mu_wire" else 0.15  # one run each: web traffic moves the load by a percent
         assert float(ours[key]) == pytest.approx(float(row[column]), rel=rel), key
-    result = (
-        f"{ours['rto_count']:.1f} and {ours['sft_s']:.1f} s, ns-2 {float(row['rto']):.1f} and {float(row['sft']):.1f} s"
-    )
+    own = f"{ours['rto_count']:.1f} and {ours['frozen_s']:.1f} s"
+    result = f"{own}, ns-2 {float(row['rto']):.1f} and {float(row['sft']):.1f} s"
     what = f"timeouts and frozen time of 30 videos beside 30 files and 300 web sessions, {rtt} ms, one run"
     conforms("Loss recovery", "sack1 (ns2)", "ns-2.35 Agent/TCP/Sack1", what, result)
 
@@ -127,16 +134,16 @@ def test_bursts_of_losses_delay_a_video_as_they_do_in_ns2(table: str, conforms: 
     with golden(f"{table}") as lines:
         cells = list(csv.DictReader(lines))
     for cell in cells:
-        where = {"burst": int(cell["b"]), "rtt": f"{cell['rtt_ms']}ms"}
+        where = {"burst": int(cell["burst_length"]), "rtt": f"{cell['base_rtt_ms']}ms"}
         overrides = {"reno": reno, "limited-transmit": limited_transmit, **where}
         ours = earlybird.run(REPOSITORY / "scenarios" / "burst-loss.toml", overrides=overrides).summary
-        assert ours["modes"] == cell["modes"], where
-        for key in cell.keys() - {"modes", "equation_s", "buffer_segments"}:
+        assert ours["recovery_modes"] == cell["recovery_modes"], where
+        for key in cell.keys() - {"recovery_modes", "model_delay_s", "mean_playout_buffer_segments"}:
             # A delay is the difference of two times, which the log of ns-2 has in whole microseconds.
             assert float(ours[key]) == pytest.approx(float(cell[key]), abs=2.1e-6), (key, where)
-        assert float(ours["equation_s"]) == pytest.approx(float(cell["equation_s"]), abs=1e-4), where
+        assert float(ours["model_delay_s"]) == pytest.approx(float(cell["model_delay_s"]), abs=1e-4), where
         # A buffer of a whole number of packets is one more where the microseconds of the log make it so.
-        assert abs(ours["buffer_segments"] - int(cell["buffer_segments"])) <= 1, where
+        assert abs(ours["mean_playout_buffer_segments"] - int(cell["mean_playout_buffer_segments"])) <= 1, where
     what = f"delays, counts and modes of a burst of 1 to 14 losses, {table}"
     conforms("Loss recovery", "reno (ns2)", "ns-2.35 Agent/TCP/Reno", what, f"all {len(cells)} cells agree to 2 µs")
 
@@ -145,7 +152,9 @@ def test_bursts_whose_outcome_a_tie_decides_come_out_one_by_one_as_in_ns2(confor
     """All cells of 1 to 20 losses at 20 to 200 ms, both Renos, whose ten bursts differ by more than 1 ms in ns-2."""
     with golden("burst-each") as lines:
         rows = list(csv.DictReader(lines))
-    cells = groupby(rows, key=lambda row: [row[name] for name in ("reno", "limited_transmit", "b", "rtt_ms")])
+    cells = groupby(
+        rows, key=lambda row: [row[name] for name in ("reno", "limited_transmit", "burst_length", "base_rtt_ms")]
+    )
     count = 0
     for (reno, limited_transmit, burst, rtt), bursts in cells:
         overrides = {"reno": reno, "limited-transmit": limited_transmit == "true", "burst": int(burst)}

@@ -61,8 +61,8 @@ def over_sack(runs: Iterable[dict[str, object]]) -> Seeds:
     seeds = Seeds([], [], [], [])
     for seed, overrides in enumerate(runs, start=1):
         result = earlybird.run(SCENARIO, seed=seed, overrides={**overrides, "measure.transmissions": True})
-        second = result.transmissions.filter((pl.col("packet") > 0) & (pl.col("sent") > 1))
-        seeds.repairs += (second["last_s"] - second["first_s"]).to_list()
+        second = result.transmissions.filter((pl.col("packet") > 0) & (pl.col("times_sent") > 1))
+        seeds.repairs += (second["last_sent_s"] - second["first_sent_s"]).to_list()
         seeds.repeated.append(float(len(second)))
         seeds.late.append(float(result.lateness["late"].item()))
         seeds.longest.append(float(result.flows["delay_max_ms"].item()) / 1000)

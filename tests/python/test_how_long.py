@@ -39,7 +39,7 @@ def test_what_no_delay_would_do_for_waits_for_the_whole_film() -> None:
     run = StudyRun(Part("session", model="session"), axes, 1, axes)
     made = resolved(run).spec.make(1)
     assert made.table("session")["need_s"].item() == np.inf
-    assert observe_model(run, made).values["wait"] == 20.0
+    assert observe_model(run, made).values["session_startup_delay_s"] == 20.0
 
 
 def test_round_trips_leave_out_the_largest_frame() -> None:
@@ -54,15 +54,17 @@ def test_round_trips_leave_out_the_largest_frame() -> None:
     run = StudyRun(Part("session", model="session"), axes, 1, axes)
     found = observe_model(run, resolved(run).spec.make(1)).values
     assert SessionCase(**axes).largest_frame_s == pytest.approx(0.8 * 0.04 * 1500 / 1448, rel=0.01)
-    assert 0.5 <= found["wait-round-trips"] < 0.7, "half a round trip, and the next delay of those that are tried"
+    assert 0.5 <= found["session_startup_delay_rtts"] < 0.7, (
+        "half a round trip, and the next delay of those that are tried"
+    )
 
 
 def test_nine_of_ten_seeds_are_counted_of_what_sessions_need_and_the_mean_of_all_else() -> None:
     by_seed = dict(enumerate([1.0] * 8 + [2.0, 60.0]))
-    assert estimation.estimate("wait", by_seed).mean == 2.0
-    assert estimation.estimate("rto", by_seed).mean == pytest.approx(7.0)
+    assert estimation.estimate("session_startup_delay_s", by_seed).mean == 2.0
+    assert estimation.estimate("rto_count", by_seed).mean == pytest.approx(7.0)
     higher = {seed: value + 0.5 for seed, value in by_seed.items()}
-    assert estimation.difference("wait", by_seed, higher).mean == -0.5
+    assert estimation.difference("session_startup_delay_s", by_seed, higher).mean == -0.5
 
 
 def test_the_interval_of_a_difference_is_that_of_pairs() -> None:

@@ -64,7 +64,7 @@ def network(second: float, **changes: object) -> dict[str, Any]:
         "bytes_out": int(125_000 * second),
         "queue_packets": 7,
         "max_queue_packets": 20,
-        "mean_wait_ms": 12.3,
+        "mean_queue_delay_ms": 12.3,
     }
     late = {"p50_us": 40.0, "p99_us": 90.0, "max_us": 300.0}
     return {"time_s": second, "links": [link], "overflows": 0, "undelivered": 0, "delay_added": late, **changes}

@@ -38,7 +38,7 @@ def every_transport() -> list[str]:
 
 def test_the_data_of_named_places_had_numbers_for_them(tmp_path: Path) -> None:
     runs = measured(run(1, 2.0), run(1, 4.0, restart=True))
-    both = Plot("both", "Both", metric="sft", x={"restart": (False, True)}, lines={"transport": ("sack",)})
+    both = Plot("both", "Both", metric="frozen_s", x={"restart": (False, True)}, lines={"transport": ("sack",)})
     found = plot_data(both, runs, "smoke", Store(tmp_path))
     assert found is not None
     assert found.table.select("x", "value").rows() == [("standard", 2.0), ("restarted", 4.0)]
@@ -149,7 +149,7 @@ def test_cells_carry_their_own_verdicts() -> None:
 
 def test_axes_state_which_values_are_better() -> None:
     assert {metric.better for metric in METRICS.values()} == {"", "smaller", "larger"}
-    chart = lines_chart(points(1, range(3), 2), Wording("x", "Frozen time (s)", better=METRICS["sft"].better))
+    chart = lines_chart(points(1, range(3), 2), Wording("x", "Frozen time (s)", better=METRICS["frozen_s"].better))
     assert specification(chart)["concat"][0]["encoding"]["y"]["axis"]["title"][-1] == "↓ smaller is better"
 
 

@@ -228,7 +228,8 @@ def test_every_entry_of_the_papers_is_published(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a | b", "x < y > z", "2 * 3 * 4", "rto_count and sft_s", "[a](b)", "`a`", "~~a~~", "c:\\d", "$5 and $6"]
+    "text",
+    ["a | b", "x < y > z", "2 * 3 * 4", "rto_count and frozen_s", "[a](b)", "`a`", "~~a~~", "c:\\d", "$5 and $6"],
 )
 def test_text_shows_as_it_is_in_a_table_of_markdown(text: str) -> None:
     page = (

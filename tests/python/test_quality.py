@@ -39,7 +39,7 @@ def result_of(delays: list[float], end: float) -> Result:
 def test_a_film_on_time_has_the_latency_of_its_start_up() -> None:
     (viewing,) = viewings(result_of([0.05] * 60, end=7.0), start_up=1.0)
     quality = viewing.quality()
-    assert (quality.start_up_s, quality.stalls, quality.stalled_s, quality.stall_ratio) == (1.0, 0, 0.0, 0.0)
+    assert (quality.startup_delay_s, quality.stalls, quality.stalled_s, quality.stall_ratio) == (1.0, 0, 0.0, 0.0)
     assert quality.live_latency_s == pytest.approx(1.0)
     assert quality.bitrate_bps == pytest.approx(1e6, rel=0.02)
     assert (quality.switches, quality.frames_dropped, math.isnan(quality.mean_stall_s)) == (0, 0, True)
@@ -48,7 +48,7 @@ def test_a_film_on_time_has_the_latency_of_its_start_up() -> None:
 
 def test_a_start_that_comes_late_is_the_start_up() -> None:
     (viewing,) = viewings(result_of([1.5] * 60, end=9.0), start_up=1.0)
-    assert viewing.quality().start_up_s == pytest.approx(1.5)
+    assert viewing.quality().startup_delay_s == pytest.approx(1.5)
 
 
 def test_a_stall_is_counted_and_adds_to_the_latency() -> None:
@@ -123,7 +123,7 @@ def test_a_score_needs_software_that_the_user_brings(monkeypatch: pytest.MonkeyP
 def test_obs_drops_frames_while_the_line_has_half_the_rate() -> None:
     result = earlybird.run(INGEST)
     (flow,) = result.flows.to_dicts()
-    drops = result.encoder.filter(pl.col("dropped") != "")
+    drops = result.encoder.filter(pl.col("dropped_frame_type") != "")
     first = {kind: drops.filter(dropped=kind)["time_s"].to_numpy().min() for kind in ("B", "P")}
     assert flow["frames_dropped"] == drops.height == flow["b_frames_dropped"] + flow["p_frames_dropped"]
     # 700 ms of queue, and what socket and line hold before; P frames need 900 ms.
@@ -179,13 +179,13 @@ def toml(table: dict[str, object]) -> str:
 @pytest.mark.parametrize("profile", ["rfc", "linux"])
 def test_no_window_holds_a_film_back_on_a_long_line(profile: str) -> None:
     result = film_over_a_long_line(profile)
-    assert result.flows["required_sud_s"][0] < 0.7
+    assert result.flows["required_startup_delay_s"][0] < 0.7
     assert list(window_notes(result)) == []
 
 
 def test_a_window_that_holds_a_film_back_is_reported() -> None:
     result = film_over_a_long_line("ns2")
-    assert result.flows["required_sud_s"][0] > 11
+    assert result.flows["required_startup_delay_s"][0] > 11
     (note,) = window_notes(result)
     assert note.startswith("film: its largest window, which the profile `ns2` sets to 64 segments,")
 
@@ -206,12 +206,12 @@ def test_figures_of_a_ladder_are_those_of_its_own_viewer(rule: str) -> None:
     (flow,) = result.flows.to_dicts()
     (viewing,) = viewings(result)
     quality = viewing.quality()
-    assert quality.start_up_s == pytest.approx(flow["start_up_s"])
+    assert quality.startup_delay_s == pytest.approx(flow["startup_delay_s"])
     assert quality.stalls == flow["stalls"]
-    assert quality.stalled_s == pytest.approx(flow["stall_s"], abs=1e-6)
+    assert quality.stalled_s == pytest.approx(flow["stalled_s"], abs=1e-6)
     assert quality.switches == flow["bitrate_changes"] == result.encoder.height - 1 > 0
     # Nobody catches up: the viewer is behind by its start-up and its stalls.
-    assert quality.live_latency_max_s == pytest.approx(quality.start_up_s + quality.stalled_s)
+    assert quality.live_latency_max_s == pytest.approx(quality.startup_delay_s + quality.stalled_s)
     assert 6e5 < quality.bitrate_bps < 5e6
     rates = {report["br"] for report in viewing.cmcd()}
     assert rates <= {600, 1200, 2500, 5000}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from earlybird.study.language.definition import Study
 
 LONG = Check(
-    "sack-freezes-for-9-s", "claim", "SACK freezes for 9 s", "range", "sft", at={"transport": "sack"}, least=9.0
+    "sack-freezes-for-9-s", "claim", "SACK freezes for 9 s", "range", "frozen_s", at={"transport": "sack"}, least=9.0
 )
 REGISTER = Register({"T": Paper("A paper", "the paper")}, (Entry("T-1", "An item", "figure", study="toy"),))
 
@@ -74,7 +74,13 @@ def test_a_panel_states_in_which_settings_the_statement_holds() -> None:
 def test_a_panel_in_which_nothing_helps_shows_that_nothing_of_it_matters() -> None:
     panels = (Panel("why", "Why?", "sack-freezes-for-99-s", {"restart": (True,)}),)
     longest = Check(
-        "sack-freezes-for-99-s", "report", "SACK freezes for 99 s", "range", "sft", at={"transport": "sack"}, least=99.0
+        "sack-freezes-for-99-s",
+        "report",
+        "SACK freezes for 99 s",
+        "range",
+        "frozen_s",
+        at={"transport": "sack"},
+        least=99.0,
     )
     reason = reason_of(evaluated(failing("why"), longest, panels=panels))
     assert reason.evidence[0].outcome == "holds in none of 1 settings"
@@ -89,7 +95,7 @@ def test_a_panel_that_was_not_run_shows_nothing() -> None:
 
 @pytest.mark.parametrize(("least", "outcome", "shown"), [(7.0, "holds: sack", True), (99.0, "does not hold: ", False)])
 def test_another_statement_shows_a_reason_only_if_it_holds(least: float, outcome: str, shown: object) -> None:
-    other = Check("another", "report", "Another", "range", "sft", at={"transport": "sack"}, least=least)
+    other = Check("another", "report", "Another", "range", "frozen_s", at={"transport": "sack"}, least=least)
     reason = reason_of(evaluated(failing("another"), other))
     assert reason.evidence[0].outcome.lower().startswith(outcome)
     assert reason.is_shown is shown
@@ -112,7 +118,7 @@ def test_what_contradicts_the_paper_explains_nothing() -> None:
     ("least", "outcome", "shown"), [(8.0, "in 1 of 1 cells", True), (9.0, "in 0 of 1 cells", False)]
 )
 def test_a_cause_has_to_show_in_the_cells_that_fail(least: float, outcome: str, shown: object) -> None:
-    cause = Cause("sft", {"transport": "sack"}, least=least)
+    cause = Cause("frozen_s", {"transport": "sack"}, least=least)
     reason = reason_of(evaluated(dataclasses.replace(failing(), cause=cause)))
     assert reason.evidence[0].outcome == f"{outcome} that fail (8.15 s)"
     assert reason.evidence[0].title == f"frozen time per flow: ≥ {least:.2f} s"
@@ -121,7 +127,7 @@ def test_a_cause_has_to_show_in_the_cells_that_fail(least: float, outcome: str, 
 
 def test_what_holds_needs_no_reason() -> None:
     row = row_of(
-        evaluated(Check("something", "claim", "Something", "range", "sft", at={"transport": "sack"}, least=0.0))
+        evaluated(Check("something", "claim", "Something", "range", "frozen_s", at={"transport": "sack"}, least=0.0))
     )
     assert (row.holds, row.explained, row.reason) == ("yes", "", None)
 
@@ -136,7 +142,13 @@ def test_the_verdict_table_has_the_reason_and_the_link_to_its_evidence() -> None
 
 def test_pages_have_reasons_and_what_is_not_explained(tmp_path: Path) -> None:
     other = Check(
-        "sack-freezes-for-10-s", "claim", "SACK freezes for 10 s", "range", "sft", at={"transport": "sack"}, least=10.0
+        "sack-freezes-for-10-s",
+        "claim",
+        "SACK freezes for 10 s",
+        "range",
+        "frozen_s",
+        at={"transport": "sack"},
+        least=10.0,
     )
     evaluation = evaluated(failing("why"), other, panels=why(restart=(True,)))
     start, _ = write_site(REGISTER, [evaluation.study], {"toy": evaluation}, "smoke", tmp_path)

@@ -27,10 +27,12 @@ from pictures import kinds, words
 from study_parts import run, study
 
 NUMBERS = [
-    Number("sft", {"transport": transport, "buffer": buffer}, value)
+    Number("frozen_s", {"transport": transport, "buffer": buffer}, value)
     for transport, buffer, value in (("sack", 80, 80.58), ("sack-er", 80, 23.02), ("sack", 160, 30.0))
 ]
-HELPS = Check("er-helps", "must", "ER helps", "order", "sft", points=({"transport": "sack-er"}, {"transport": "sack"}))
+HELPS = Check(
+    "er-helps", "must", "ER helps", "order", "frozen_s", points=({"transport": "sack-er"}, {"transport": "sack"})
+)
 
 
 @pytest.fixture

@@ -111,9 +111,9 @@ def read(checks: Sequence[Check], numbers: Sequence[Number], *targets: Target) -
 
 def test_each_number_of_a_table_that_has_runs_is_a_statement() -> None:
     numbers = (
-        Number("sft", {"n": 10, "transport": "sack"}, 2.0),
-        Number("sft", {"n": 10, "transport": "sack-er"}, 3.0),
-        Number("sft", {"n": 99, "transport": "sack"}, 3.0),
+        Number("frozen_s", {"n": 10, "transport": "sack"}, 2.0),
+        Number("frozen_s", {"n": 10, "transport": "sack-er"}, 3.0),
+        Number("frozen_s", {"n": 99, "transport": "sack"}, 3.0),
     )
     found = read([Check("numbers", "report", "Numbers", "numbers", table="table")], numbers, SIZES)
     assert [(each.statement.paper, each.ours, each.is_met) for each in found] == [
@@ -124,15 +124,19 @@ def test_each_number_of_a_table_that_has_runs_is_a_statement() -> None:
 
 
 def test_a_run_outside_of_its_band_misses_by_the_most() -> None:
-    number = Number("sft", {"n": 20, "group": "low", "transport": "sack"}, 1.0)
+    number = Number("frozen_s", {"n": 20, "group": "low", "transport": "sack"}, 1.0)
     (found,) = read([Check("numbers", "report", "Numbers", "numbers", table="table")], [number], SIZES)
     assert found.miss == MOST
 
 
 def test_an_order_misses_by_what_its_cells_lack() -> None:
-    wrong = Check("wrong", "claim", "Wrong", "order", "sft", points=({"transport": "sack"}, {"transport": "sack-er"}))
-    right = Check("right", "must", "Right", "order", "sft", points=({"transport": "sack-er"}, {"transport": "sack"}))
-    report = Check("not-asked-for", "report", "Not asked for", "range", "sft", most=0.0)
+    wrong = Check(
+        "wrong", "claim", "Wrong", "order", "frozen_s", points=({"transport": "sack"}, {"transport": "sack-er"})
+    )
+    right = Check(
+        "right", "must", "Right", "order", "frozen_s", points=({"transport": "sack-er"}, {"transport": "sack"})
+    )
+    report = Check("not-asked-for", "report", "Not asked for", "range", "frozen_s", most=0.0)
     found = read([wrong, right, report], [], Target(item="T-1", factor=2.0))
     assert [(each.statement.text, each.miss) for each in found] == [("Wrong", pytest.approx(1)), ("Right", 0)]
 

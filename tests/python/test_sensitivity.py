@@ -25,7 +25,7 @@ HELPS = Check(
     "claim",
     "ER helps",
     "order",
-    "sft",
+    "frozen_s",
     points=({"transport": "sack-er"}, {"transport": "sack"}),
     cells={"buffer": (80, 160)},
 )
@@ -34,7 +34,7 @@ SHORT = Check(
     "claim",
     "SACK freezes for 4 to 9 s",
     "range",
-    "sft",
+    "frozen_s",
     at={"transport": "sack"},
     least=4.0,
     most=9.0,
@@ -77,7 +77,7 @@ def test_the_table_behind_a_panel_has_every_cell() -> None:
 def test_a_panel_knows_its_axis_and_where_holding_ends() -> None:
     assert panel(HELPS).axis == "Frozen time per flow, SACK-ER ÷ SACK"
     assert (panel(HELPS).least, panel(HELPS).most, panel(HELPS).is_ratio) == (None, 1.0, True)
-    more = dataclasses.replace(HELPS, metric="success", at={"delay": 2}, points=tuple(reversed(HELPS.points)))
+    more = dataclasses.replace(HELPS, metric="on_time_share", at={"delay": 2}, points=tuple(reversed(HELPS.points)))
     assert panel(more).axis == "Flows in time, SACK − SACK-ER (points)"
     assert (panel(more).least, panel(more).most, panel(more).is_ratio) == (None, 0.0, False)
     assert panel(SHORT).axis == "Frozen time per flow (s)"

@@ -120,10 +120,12 @@ def test_names_are_explained() -> None:
     assert label(["T-F5", "T-T1", "T-T2", "T-T3"]) == "Figure 5, tables 1 to 3"
 
 
-CHECK = Check("helps", "must", "ER helps", "order", "sft", points=({"transport": "sack-er"}, {"transport": "sack"}))
+CHECK = Check(
+    "helps", "must", "ER helps", "order", "frozen_s", points=({"transport": "sack-er"}, {"transport": "sack"})
+)
 SENTENCE = {
     "text": "{word}: {sack}, {ratio}.",
-    "at": {"metric": "sft"},
+    "at": {"metric": "frozen_s"},
     "values": {"sack": {"transport": "sack"}, "ratio": {"transport": "sack-er", "over": {"transport": "sack"}}},
     "words": {"word": {"check": "helps", "yes": "Less", "no": "Not less than {sack}", "open": "Unclear"}},
 }

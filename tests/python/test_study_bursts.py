@@ -25,7 +25,7 @@ def runs(delays: Mapping[int, float]) -> list[Observation]:
     """Return a run for each length of the burst, in falling order."""
 
     def run(burst: int, delay: float) -> Observation:
-        values = {"worst-delay": delay, "playout-buffer": min(delay - 0.1, 10.0)}
+        values = {"burst_delay_max_s": delay, "playout_buffer_s": min(delay - 0.1, 10.0)}
         return Observation("path", {"burst": burst}, 1, 1, math.nan, values, DELAYS, np.zeros(3))
 
     return [run(burst, delay) for burst, delay in reversed(list(delays.items()))]
@@ -51,12 +51,12 @@ def test_the_worst_of_ten_bursts_of_three_takes_two_repairs_and_a_timeout() -> N
     overrides = {"burst": 3, "rtt": "100ms", "measure.deliveries": True}
     result = earlybird.run(REPOSITORY / "scenarios" / "burst-loss.toml", overrides=overrides)
     values = bursts.burst_values(result)
-    assert (values["worst-repairs"], values["worst-timeouts"]) == (2, 1)
-    assert values["worst-delay"] == pytest.approx(0.7508, abs=1e-4)
-    assert values["worst-excess-round-trips"] == pytest.approx(1.0, abs=0.01)
-    assert values["playout-buffer"] == pytest.approx(0.7508 - 0.0503, abs=1e-4)
+    assert (values["worst_burst_fast_retransmits"], values["worst_burst_timeouts"]) == (2, 1)
+    assert values["burst_delay_max_s"] == pytest.approx(0.7508, abs=1e-4)
+    assert values["worst_burst_model_excess_rtts"] == pytest.approx(1.0, abs=0.01)
+    assert values["playout_buffer_s"] == pytest.approx(0.7508 - 0.0503, abs=1e-4)
     around = bursts.delays(result)
-    assert around["delay_ms"].max() == pytest.approx(1000 * values["worst-delay"])
+    assert around["delay_ms"].max() == pytest.approx(1000 * values["burst_delay_max_s"])
     assert around.filter(around["time_s"] < 0)["delay_ms"].max() == pytest.approx(50.26, abs=0.01)
 
 
@@ -64,5 +64,5 @@ def test_where_recoveries_overlap_one_burst_is_measured_in_isolation() -> None:
     overrides = {"burst": 14, "rtt": "20ms"}
     result = earlybird.run(REPOSITORY / "scenarios" / "burst-loss.toml", overrides=overrides)
     assert result.bursts["burst"].to_list() == [1]
-    assert result.summary["late_segments"] == 952
+    assert result.summary["late_segments_per_burst"] == 952
     assert (result.summary["playout_buffer_s"], result.summary["playout_buffer_segments"]) == (10.0, 300)

@@ -28,7 +28,7 @@ def judge(check: Check, measurements: Measurements) -> Verdict:
 
 def order(level: str = "must", **options: object) -> Check:
     """State that SACK-ER freezes for a shorter time than SACK."""
-    return Check("er-helps", level, "ER helps", "order", "sft", points=EARLY_BELOW_SACK, **options)  # type: ignore[arg-type]
+    return Check("er-helps", level, "ER helps", "order", "frozen_s", points=EARLY_BELOW_SACK, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_one_cell_that_fails_decides() -> None:
 def test_a_cell_with_the_opposite_sign_leaves_the_whole_open() -> None:
     runs = measured(*(run(1, sft, buffer=buffer) for buffer, sft in ((80, 6.0), (160, 4.0))))
     cells = {"buffer": (80, 160)}
-    check = Check("long", "must", "long", "range", "sft", at={"transport": "sack"}, least=5, cells=cells)
+    check = Check("long", "must", "long", "range", "frozen_s", at={"transport": "sack"}, least=5, cells=cells)
     assert judge(check, runs).holds == "undecided"
 
 
@@ -99,7 +99,7 @@ def cells_of_sack(*samples: Sequence[float]) -> Measurements:
 def short(most: float, cells: int) -> Check:
     """State that SACK freezes for so long at most, at so many buffers."""
     buffers = {"buffer": tuple(range(cells))}
-    return Check("short", "must", "short", "range", "sft", at={"transport": "sack"}, most=most, cells=buffers)
+    return Check("short", "must", "short", "range", "frozen_s", at={"transport": "sack"}, most=most, cells=buffers)
 
 
 def test_one_failure_among_many_cells_may_be_chance() -> None:
@@ -141,17 +141,17 @@ def test_an_interval_ends_where_there_can_be_no_values() -> None:
 
 
 def test_a_difference_of_shares_had_more_than_a_hundred_points() -> None:
-    assert Quantity("success", {"minus": {}}).possible == (-1.0, 1.0)
-    assert Quantity("sft", {"minus": {}}).possible == (-math.inf, math.inf)
+    assert Quantity("on_time_share", {"minus": {}}).possible == (-1.0, 1.0)
+    assert Quantity("frozen_s", {"minus": {}}).possible == (-math.inf, math.inf)
 
 
 def test_without_bounds_a_quantity_is_reported() -> None:
-    check = Check("sack", "report", "SACK", "range", "sft", at={"transport": "sack"})
+    check = Check("sack", "report", "SACK", "range", "frozen_s", at={"transport": "sack"})
     assert judge(check, cells_of_sack([4.0, 4.9])).holds == "reported"
 
 
 def test_cells_below_the_filter_are_left_out() -> None:
-    check = order(cells={"buffer": (80,)}, where=Filter("sft", {"transport": "sack"}, above=0.5))
+    check = order(cells={"buffer": (80,)}, where=Filter("frozen_s", {"transport": "sack"}, above=0.5))
     assert judge(check, compared([0.3, 0.4], [0.1, 0.2])).findings == ()
 
 
@@ -162,7 +162,7 @@ def test_an_order_along_an_axis_compares_neighbours() -> None:
         "must",
         "falls",
         "order",
-        "sft",
+        "frozen_s",
         at={"transport": "sack"},
         points=({"buffer": 320}, {"buffer": 160}, {"buffer": 80}),
     )
@@ -173,7 +173,13 @@ def test_an_order_along_an_axis_compares_neighbours() -> None:
 
 def test_a_ratio_within_its_bounds() -> None:
     check = Check(
-        "ratio", "must", "ratio", "range", "sft", at={"transport": "sack-er", "over": {"transport": "sack"}}, most=0.5
+        "ratio",
+        "must",
+        "ratio",
+        "range",
+        "frozen_s",
+        at={"transport": "sack-er", "over": {"transport": "sack"}},
+        most=0.5,
     )
     assert judge(check, compared([2, 2.2], [8, 8.2])).ours == "SACK-ER ÷ SACK: 0.26"
     assert judge(check, compared([2, 2.2], [8, 8.2])).holds == "yes"
@@ -181,28 +187,28 @@ def test_a_ratio_within_its_bounds() -> None:
 
 
 def test_one_seed_outside_of_its_bounds_may_be_an_accident() -> None:
-    check = Check("long", "must", "long", "range", "sft", at={"transport": "sack"}, least=5)
+    check = Check("long", "must", "long", "range", "frozen_s", at={"transport": "sack"}, least=5)
     assert judge(check, measured(run(1, 4.0))).holds == "undecided"
-    exact = Check("long", "must", "long", "range", "sft", at={"transport": "sack", "part": "one"}, least=5)
+    exact = Check("long", "must", "long", "range", "frozen_s", at={"transport": "sack", "part": "one"}, least=5)
     assert judge(exact, measured(run(1, 4.0, part="one"))).holds == "no"
 
 
 def test_numbers_are_set_beside_the_papers() -> None:
-    number = Number("sft", {"transport": "sack", "buffer": 80}, 16.0)
+    number = Number("frozen_s", {"transport": "sack", "buffer": 80}, 16.0)
     found = judge(Check("numbers", "report", "÷", "numbers", table="table"), measured(run(1, 8.0), numbers=[number]))
     assert (found.holds, found.effect) == ("reported", "×0.50")
     assert (found.findings[0].paper, found.findings[0].ours) == ("16 s", "8.00 s")
 
 
 def test_differences_of_shares_are_in_points() -> None:
-    number = Number("success", {"transport": "sack-er", "delay": 2, "minus": {"transport": "sack"}}, 0.33)
+    number = Number("on_time_share", {"transport": "sack-er", "delay": 2, "minus": {"transport": "sack"}}, 0.33)
     runs = measured(run(1, 0.0), run(1, 0.0, transport="sack-er", success=(0.2, 0.9, 1.0)), numbers=[number])
     finding = judge(Check("numbers", "report", "÷", "numbers", table="table"), runs).findings[0]
     assert (finding.paper, finding.ours) == ("+33 points", "+30.0 points")
 
 
 def test_success_rates_are_also_given_for_the_pooled_flows() -> None:
-    number = Number("success", {"transport": "sack", "delay": 2}, 0.5, "about")
+    number = Number("on_time_share", {"transport": "sack", "delay": 2}, 0.5, "about")
     runs = measured(*(run(seed, 0.0, success=(0.0, 0.5, 1.0)) for seed in (1, 2)), numbers=[number])
     finding = judge(Check("numbers", "report", "÷", "numbers", table="table"), runs).findings[0]
     assert finding.note == "about; all flows pooled: 32.7 % … 67.3 %"
@@ -211,7 +217,7 @@ def test_success_rates_are_also_given_for_the_pooled_flows() -> None:
 def test_variants_get_verdicts_of_their_own_where_they_were_run() -> None:
     runs = measured(*(run(1, 8.0, restart=restart) for restart in (False, True)))
     check = Check(
-        "long", "claim", "long", "range", "sft", at={"transport": "sack"}, least=5, each={"restart": (False, True)}
+        "long", "claim", "long", "range", "frozen_s", at={"transport": "sack"}, least=5, each={"restart": (False, True)}
     )
     item = Item("T-1", "An item", checks=(check,))
     assert [found.variant for found in verdicts(item, runs)] == ["standard", "restarted"]

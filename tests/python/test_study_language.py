@@ -50,13 +50,13 @@ WHY = "least = 1\nmetric = 'sft'\nbecause = 'So'\n"
 
 def check_of(folder: Path, lines: str) -> Check:
     """Load a study whose only check has these lines, and its metric from the item if they have none."""
-    item = "" if "metric" in lines else 'metric = "sft"\n'
+    item = "" if "metric" in lines else 'metric = "frozen_s"\n'
     return load(written(folder, HEAD + item + CHECK + lines)).items[0].checks[0]
 
 
 def test_the_statement_in_ten_lines_is_one(tmp_path: Path) -> None:
     (check,) = example(tmp_path).items[0].checks
-    assert (check.id, check.level, check.kind, check.metric) == ("er-halves-frozen", "claim", "order", "sft")
+    assert (check.id, check.level, check.kind, check.metric) == ("er-halves-frozen", "claim", "order", "frozen_s")
     assert (check.points, check.factor) == (({"transport": "sack-er"}, {"transport": "sack"}), 0.5)
     assert check.cells == {"n": (1, 2)}
 
@@ -98,7 +98,7 @@ def test_quantities_have_bounds(tmp_path: Path, lines: str, bounds: object) -> N
 
 
 def test_a_check_has_what_its_item_states_and_its_own_before_that(tmp_path: Path) -> None:
-    item = 'metric = "sft"\nat = { transport = "sack", n = 1 }\nfalls = { restart = [false, false] }\n'
+    item = 'metric = "frozen_s"\nat = { transport = "sack", n = 1 }\nfalls = { restart = [false, false] }\n'
     items = (
         HEAD
         + item
@@ -109,10 +109,10 @@ def test_a_check_has_what_its_item_states_and_its_own_before_that(tmp_path: Path
     )
     (whole,) = load(written(tmp_path, items)).items
     one, two, three = whole.checks
-    assert (one.kind, one.metric, one.at) == ("order", "sft", {"transport": "sack", "n": 2})
-    assert (two.kind, two.metric, two.at, two.points) == ("range", "rto", {"transport": "sack", "n": 1}, ())
+    assert (one.kind, one.metric, one.at) == ("order", "frozen_s", {"transport": "sack", "n": 2})
+    assert (two.kind, two.metric, two.at, two.points) == ("range", "rto_count", {"transport": "sack", "n": 1}, ())
     assert (three.kind, three.metric, three.at) == ("numbers", "", {}), "a table has its own metrics and coordinates"
-    assert (whole.plots[0].kind, whole.plots[0].metric, whole.plots[0].at) == ("lines", "sft", {**one.at, "n": 1})
+    assert (whole.plots[0].kind, whole.plots[0].metric, whole.plots[0].at) == ("lines", "frozen_s", {**one.at, "n": 1})
 
 
 @pytest.mark.parametrize(
@@ -172,8 +172,12 @@ def test_what_a_statement_gets_wrong_is_reported_with_its_key_and_what_is_near(
         ("x = { n = [1, 2] }", "x = { m = [1, 2] }", r"plots\.frozen\.x\.m = .*: there is no such coordinate"),
         ("x = { n = [1, 2] }", "x = {}", r"plots\.frozen\.x = \{\}: it must be one coordinate with its values"),
         ('["sack", "sack-er"]', '["sack", "er"]', r"plots\.frozen\.lines\.transport = 'er': there is no such value"),
-        ('metric = "sft"', 'metric = "sft"\nvary = { n = [1] }', r"vary = \{'n': \[1\]\}: nothing in the item has it"),
-        ('metric = "sft"', 'metirc = "sft"', r"item S-1: metirc = 'sft': .*; did you mean 'metric'\?"),
+        (
+            'metric = "frozen_s"',
+            'metric = "frozen_s"\nvary = { n = [1] }',
+            r"vary = \{'n': \[1\]\}: nothing in the item has it",
+        ),
+        ('metric = "frozen_s"', 'metirc = "frozen_s"', r"item S-1: metirc = 'sft': .*; did you mean 'metric'\?"),
         ('title = "Frozen time", x', 'titel = "", x', r"plots\.frozen: there is no key 'titel' here; is it title"),
     ],
 )
@@ -192,7 +196,11 @@ def test_what_a_plot_gets_wrong_is_reported(tmp_path: Path, old: str, new: str, 
         ('item = "S-1"', 'item = "S-2"', r"study\.toml: main\.item = 'S-2': .*'S-1'\?"),
         ("[[grids]]", "[grids]", r"small-study/study\.toml: grids = .*: there must be tables, \[\[grids\]\]"),
         ('rows = "n"', 'rows = "m"', r"study\.toml: main\.rows = 'm': there is no such coordinate"),
-        ('metric = "sft", tr', 'metric = "sf", tr', r"study\.toml: headline\.values\.sack\.metric = 'sf': .*'sft'"),
+        (
+            'metric = "frozen_s", tr',
+            'metric = "sf", tr',
+            r"study\.toml: headline\.values\.sack\.metric = 'sf': .*'sft'",
+        ),
         ("[scales.smoke]", "[delays.half]\nsuccess = 0.5\nat = { m = 1 }\n[scales.smoke]", r"delays\.half\.at\.m = 1"),
     ],
 )

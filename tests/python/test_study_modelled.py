@@ -61,12 +61,12 @@ def test_a_model_is_computed_kept_and_observed_like_a_simulation(tmp_path: Path)
         store.save(run.spec.make(run.seed))
     assert all(store.has(run.key) for run in planned)
     measured = Measurements(study, observations(study, "smoke", store)[0])
-    quantity = Quantity("late-share", {"part": "chain", "load": 1.2, "delay": 1})
+    quantity = Quantity("late_share", {"part": "chain", "load": 1.2, "delay": 1})
     late = measured.by_seed(quantity)
     assert sorted(late) == [1, 2]
     assert all(0.3 < share < 0.6 for share in late.values()), "about 0.45"
     assert late[1] != late[2]
-    assert measured.by_seed(Quantity("pftk-ratio", {"part": "chain", "load": 2.0})) == {
+    assert measured.by_seed(Quantity("pftk_ratio", {"part": "chain", "load": 2.0})) == {
         1: pytest.approx(0.831, abs=1e-3),
         2: pytest.approx(0.831, abs=1e-3),
     }

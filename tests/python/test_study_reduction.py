@@ -26,40 +26,40 @@ FLOWS = pl.DataFrame(
         "flow": ["video0", "video1", "file0"],
         "start_s": [0.0, 20.0, 0.0],
         "rto_count": [10, 8, 99],
-        "sft_s": [2.0, 1.6, 99.0],
-        "rto_untriggered": [1, 0, 9],
-        "sft_timer_s": [1.0, 0.8, 99.0],
-        "drop_rate": [0.02, 0.04, 0.5],
-        "ipat_stddev_ms": [40.0, 50.0, 0.0],
-        "required_sud_s": [1.0, 3.0, float("nan")],
-        "rto_fine_median_s": [0.08, 0.1, 0.2],
+        "frozen_s": [2.0, 1.6, 99.0],
+        "rto_without_fast_retransmit": [1, 0, 9],
+        "expired_rto_s": [1.0, 0.8, 99.0],
+        "flow_drop_rate": [0.02, 0.04, 0.5],
+        "interarrival_stddev_ms": [40.0, 50.0, 0.0],
+        "required_startup_delay_s": [1.0, 3.0, float("nan")],
+        "rto_unclamped_median_s": [0.08, 0.1, 0.2],
         "er_threshold_median_s": [0.13, float("nan"), float("nan")],
-        "early_retransmits_first": [0, 2, 0],
-        "early_retransmits_second": [1, 3, 0],
+        "early_retransmits_first_dupack": [0, 2, 0],
+        "early_retransmits_second_dupack": [1, 3, 0],
         "throughput_bps": [3e5, 1e5, 8e5],
         "lost_share": [0.02, 0.04, float("nan")],
         "units_lost": [20, 40, 0],
         "segments_skipped": [10, 30, 0],
-        "frames_discarded": [4, 0, 0],
+        "frames_abandoned": [4, 0, 0],
         "retransmissions": [12, 14, 99],
     }
 )
 TRANSMISSIONS = pl.DataFrame(
     {
-        "first_s": [1.0, 2.0, 3.0, 4.0],
-        "last_s": [1.1, 2.3, 3.0, 9.0],
-        "sent": [2, 2, 1, 2],
-        "dropped": [1, 1, 1, 0],
+        "first_sent_s": [1.0, 2.0, 3.0, 4.0],
+        "last_sent_s": [1.1, 2.3, 3.0, 9.0],
+        "times_sent": [2, 2, 1, 2],
+        "times_dropped": [1, 1, 1, 0],
     }
 )
 LATENESS = pl.DataFrame(
     {
         "group": ["video"] * 4,
         "flow": ["video0", "video0", "video1", "video1"],
-        "sud_s": [1.0, 2.0, 1.0, 2.0],
-        "success": [True, True, False, True],
+        "startup_delay_s": [1.0, 2.0, 1.0, 2.0],
+        "on_time": [True, True, False, True],
         "late": [0, 0, 40, 0],
-        "evaluated": [100, 100, 100, 100],
+        "due": [100, 100, 100, 100],
     }
 )
 LINKS = pl.DataFrame(
@@ -75,8 +75,8 @@ TIMEOUTS = pl.DataFrame(
     {
         "flow": ["video0", "video1", "video1", "video1", "file0"],
         "time_s": [10.0, 40.0, 40.4, 50.0, 90.0],
-        "timer_s": [0.2, 0.2, 0.4, 3.2, 64.0],
-        "freeze_s": [0.2, 0.3, 0.4, 0.5, 64.0],
+        "rto_s": [0.2, 0.2, 0.4, 3.2, 64.0],
+        "frozen_s": [0.2, 0.3, 0.4, 0.5, 64.0],
     }
 )
 
@@ -96,43 +96,43 @@ def part(**options: object) -> Part:
 def test_a_run_is_reduced_to_means_over_the_observed_flows() -> None:
     seen = observe(StudyRun(part(), {"buffer": 80}, 1, {}), result())
     assert (seen.flows, seen.load) == (2, 1.4)
-    assert seen.values["rto"] == 9
-    assert seen.values["drop-rate"] == pytest.approx(0.03)
-    assert seen.values["ipat"] == pytest.approx(0.045)
-    assert seen.values["required-delay"] == 2
-    assert (seen.values["timer-least"], seen.values["timer-most"]) == (0.2, 3.2)
+    assert seen.values["rto_count"] == 9
+    assert seen.values["flow_drop_rate"] == pytest.approx(0.03)
+    assert seen.values["interarrival_stddev_s"] == pytest.approx(0.045)
+    assert seen.values["required_startup_delay_s"] == 2
+    assert (seen.values["min_expired_rto_s"], seen.values["max_expired_rto_s"]) == (0.2, 3.2)
 
 
 def test_the_bottleneck_and_all_flows_are_seen_too() -> None:
     seen = observe(StudyRun(part(), {}, 1, {}), result()).values
-    assert (seen["utilisation"], seen["link-drop-rate"]) == (0.9, 0.03)
-    assert seen["queue-delay"] == pytest.approx(0.04), "2 packets wait, 50 leave each second"
-    assert seen["fair-share"] == pytest.approx(0.5)
-    assert seen["late"] == pytest.approx(0.1)
-    assert seen["early"] == 3
+    assert (seen["utilisation"], seen["drop_rate"]) == (0.9, 0.03)
+    assert seen["queue_delay_littles_law_s"] == pytest.approx(0.04), "2 packets wait, 50 leave each second"
+    assert seen["relative_throughput"] == pytest.approx(0.5)
+    assert seen["late_share_all_delays"] == pytest.approx(0.1)
+    assert seen["early_retransmits"] == 3
 
 
 def test_success_rates_are_shares_of_flows() -> None:
     seen = observe(StudyRun(part(), {}, 1, {}), result())
     assert (seen.delays.tolist(), seen.success.tolist()) == ([1.0, 2.0], [0.5, 1.0])
-    assert seen.values["success-falls"] == 0
+    assert seen.values["on_time_share_largest_fall"] == 0
 
 
 def test_counts_are_scaled_to_the_papers_run_flow_by_flow() -> None:
     seen = observe(StudyRun(part(reference_duration=1000.0), {}, 1, {}), result())
-    assert seen.values["rto"] == pytest.approx((10 * 1000 / 100 + 8 * 980 / 80) / 2)
-    assert seen.values["drop-rate"] == pytest.approx(0.03)
+    assert seen.values["rto_count"] == pytest.approx((10 * 1000 / 100 + 8 * 980 / 80) / 2)
+    assert seen.values["flow_drop_rate"] == pytest.approx(0.03)
 
 
 def test_the_longest_freeze_of_timeouts_in_a_row_is_set_beside_the_delay_that_a_flow_needs() -> None:
     seen = observe(StudyRun(part(reference_duration=1000.0), {}, 1, {}), result())
-    assert seen.values["freeze-of-delay"] == pytest.approx((0.2 / 1.0 + 0.7 / 3.0) / 2)
+    assert seen.values["freeze_over_startup_delay"] == pytest.approx((0.2 / 1.0 + 0.7 / 3.0) / 2)
 
 
 def test_the_threshold_is_that_of_the_flows_that_have_one() -> None:
     seen = observe(StudyRun(part(propagation=0.05, drain=0.0005), {"buffer": 80}, 1, {}), result())
-    assert seen.values["threshold"] == pytest.approx(0.13)
-    assert seen.values["threshold-excess"] == pytest.approx(0.04)
+    assert seen.values["er_threshold_median_s"] == pytest.approx(0.13)
+    assert seen.values["er_threshold_excess_s"] == pytest.approx(0.04)
 
 
 def duplicates() -> pl.DataFrame:
@@ -142,21 +142,21 @@ def duplicates() -> pl.DataFrame:
         {
             "flow": ["video0"] * 10 + ["video1"] * 10,
             "time_s": np.arange(20.0),
-            "count": [1] * 10 + [2] * 10,
+            "dupacks": [1] * 10 + [2] * 10,
             "age_s": ages,
-            "threshold_s": [0.13] * 20,
+            "er_threshold_s": [0.13] * 20,
         }
     )
 
 
 def test_ages_are_counted_by_the_number_of_the_duplicate() -> None:
     values = age_values(duplicates(), 0.077)
-    assert values["false-share"] == 0
-    assert values["first-share"] == 0
-    assert values["second-share"] == pytest.approx(0.4)
-    assert values["second-excess"] == pytest.approx(0.0201)
-    assert values["threshold-excess"] == pytest.approx(0.053)
-    assert [values["clusters"], values["cluster-spacing"]] == pytest.approx([3, 0.025])
+    assert values["false_dupack_share"] == 0
+    assert values["first_dupack_above_threshold_share"] == 0
+    assert values["second_dupack_above_threshold_share"] == pytest.approx(0.4)
+    assert values["second_dupack_excess_s"] == pytest.approx(0.0201)
+    assert values["er_threshold_excess_s"] == pytest.approx(0.053)
+    assert [values["dupack_age_clusters"], values["dupack_age_cluster_spacing_s"]] == pytest.approx([3, 0.025])
 
 
 def test_clusters_are_found_tallest_first() -> None:
@@ -209,20 +209,22 @@ def test_a_plot_of_packets_begins_at_the_loss() -> None:
 
 def test_what_viewers_lost_is_a_mean_over_the_observed_flows() -> None:
     values = observe(StudyRun(part(), {}, 1, {}), result()).values
-    seen = [values[name] for name in ("lost", "lost-units", "skipped", "discarded", "repeats")]
+    seen = [
+        values[name] for name in ("lost_share", "units_lost", "segments_skipped", "frames_abandoned", "retransmissions")
+    ]
     assert seen == pytest.approx([0.03, 30, 20, 2, 13])
 
 
 def test_repairs_are_those_of_packets_that_were_lost_and_retransmitted() -> None:
     values = observe(StudyRun(part(), {}, 1, {}), result(transmissions=TRANSMISSIONS)).values
-    assert values["repair"] == pytest.approx(0.2)
-    assert values["repair-95"] == pytest.approx(0.3)
+    assert values["repair_time_median_s"] == pytest.approx(0.2)
+    assert values["repair_time_p95_s"] == pytest.approx(0.3)
 
 
 def test_lateness_is_kept_for_every_start_up_delay() -> None:
     seen = observe(StudyRun(part(), {"buffer": 80}, 1, {}), result())
-    assert seen.late["late-share"] == pytest.approx([0.2, 0.0])
-    assert seen.late["late-units"] == pytest.approx([20.0, 0.0])
+    assert seen.late["late_share"] == pytest.approx([0.2, 0.0])
+    assert seen.late["late_units"] == pytest.approx([20.0, 0.0])
 
 
 def test_a_gap_lasts_while_nothing_that_is_due_is_there() -> None:
@@ -265,17 +267,17 @@ def queue_samples(*lengths: int) -> Result:
 
 def test_what_packets_find_waiting_is_reduced_by_group() -> None:
     pert = position_values(queue_samples(9, 0, 1, 2, 3), "pert", 4)
-    assert pert["queue-position"] == pytest.approx((4 + 6) / 8)
-    assert (pert["queue-lower"], pert["queue-upper"]) == (0.75, 0.25)
-    assert (pert["queue-counted"], pert["queue-full"]) == (1.0, 1.0)
-    assert position_values(queue_samples(0, 0), "reno", 4)["queue-counted"] == 0.5
+    assert pert["mean_queue_position"] == pytest.approx((4 + 6) / 8)
+    assert (pert["lower_half_queue_share"], pert["upper_quarter_queue_share"]) == (0.75, 0.25)
+    assert (pert["queue_positions_counted_share"], pert["drops_per_full_queue"]) == (1.0, 1.0)
+    assert position_values(queue_samples(0, 0), "reno", 4)["queue_positions_counted_share"] == 0.5
 
 
 def test_what_all_packets_find_is_compared_with_samples_in_time() -> None:
     """All packets: 2, 4, 1 and 9 of 16 found 0, 1, 2 and 3; the queue was as long as that in time, then always full."""
     alike = queue_samples(9, *[0] * 2, *[1] * 4, 2, *[3] * 9)
-    assert position_values(alike, "pert", 4)["queue-difference"] == pytest.approx(0.0)
-    assert position_values(queue_samples(9, 3, 3), "pert", 4)["queue-difference"] == pytest.approx(7 / 16)
+    assert position_values(alike, "pert", 4)["queue_position_difference"] == pytest.approx(0.0)
+    assert position_values(queue_samples(9, 3, 3), "pert", 4)["queue_position_difference"] == pytest.approx(7 / 16)
 
 
 def test_what_packets_find_is_drawn_by_tenths_of_the_queue() -> None:
@@ -291,9 +293,9 @@ def test_the_fluctuation_of_a_window_is_measured_at_the_end_of_the_run() -> None
     windows = [50.0] * 120 + [8.0, 12.0] * 45
     series = windows_each_second(windows)
     values = window_values(series, "film0")
-    assert values["cwnd-variation"] == pytest.approx(0.2)
-    assert values["cwnd-change"] == pytest.approx(4.0)
-    assert values["cwnd-falls"] == 44
+    assert values["cwnd_variation"] == pytest.approx(0.2)
+    assert values["cwnd_change_per_s"] == pytest.approx(4.0)
+    assert values["cwnd_falls"] == 44
     assert window_values(series, "film1") == {}
     line = window_line(series, "film0", "pert")
     assert (line["x"].to_list(), line["value"].to_list()) == (list(range(90)), windows[120:])
@@ -301,7 +303,7 @@ def test_the_fluctuation_of_a_window_is_measured_at_the_end_of_the_run() -> None
 
 def test_the_fluctuation_of_a_short_run_does_not_begin_in_slow_start() -> None:
     series = windows_each_second([50.0] * 40 + [8.0, 12.0] * 15)
-    assert window_values(series, "film0")["cwnd-variation"] == pytest.approx(0.2)
+    assert window_values(series, "film0")["cwnd_variation"] == pytest.approx(0.2)
 
 
 def windows_each_second(windows: list[float]) -> pl.DataFrame:
@@ -321,7 +323,7 @@ def test_flows_are_put_into_groups_by_their_own_load_and_losses() -> None:
         Group("large", "large", axes={"n": (2,)}),
     ]
     members = observe(StudyRun(part(partners="file"), {}, 1, {}), result(flows=flows), None, groups).members
-    assert {name: own.values["rto"] for name, own in members.items()} == {"rich": 10, "poor": 8, "lossy": 8}
+    assert {name: own.values["rto_count"] for name, own in members.items()} == {"rich": 10, "poor": 8, "lossy": 8}
     assert (members["lossy"].flows, members["lossy"].success.tolist()) == (1, [0.0, 1.0])
 
 
@@ -336,14 +338,14 @@ def responses(*samples: tuple[float, float]) -> pl.DataFrame:
 
 
 def _named(delay: float, share: float) -> list[tuple[str, float]]:
-    return [("queueing_delay_s", delay / 1000), ("cwnd", 9.0), ("probability", share)]
+    return [("queueing_delay_s", delay / 1000), ("cwnd", 9.0), ("pert_response_probability", share)]
 
 
 def test_probabilities_of_a_response_are_compared_with_both_curves() -> None:
     values = response_values(responses((7.5, 0.025), (40.0, 1.0), (18.0, 0.525)), "video0")
-    assert values["response-difference"] == pytest.approx(0.81 - 0.525), "0.81 in the form of 2007"
-    assert values["response-difference-adaptive"] == pytest.approx(0, abs=1e-9), "T3 is 26 ms"
-    assert values["response-delay"] == pytest.approx(0.040)
+    assert values["pert_response_difference"] == pytest.approx(0.81 - 0.525), "0.81 in the form of 2007"
+    assert values["pert_adaptive_response_difference"] == pytest.approx(0, abs=1e-9), "T3 is 26 ms"
+    assert values["max_queueing_delay_s"] == pytest.approx(0.040)
     assert response_values(responses(), "video0") == {}
 
 
@@ -356,5 +358,5 @@ def test_the_line_of_responses_begins_at_the_largest_delay() -> None:
 def test_a_run_without_timeouts_failed_as_its_table_of_them_has_no_types() -> None:
     nothing = pl.DataFrame({name: [] for name in TIMEOUTS.columns})
     values = observe(StudyRun(part(reference_duration=1000.0), {}, 1, {}), result(timeouts=nothing)).values
-    assert "freeze-of-delay" not in values
-    assert np.isnan(values["timer-least"])
+    assert "freeze_over_startup_delay" not in values
+    assert np.isnan(values["min_expired_rto_s"])

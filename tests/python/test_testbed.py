@@ -148,10 +148,10 @@ def test_a_play_is_observed_by_what_its_player_reports() -> None:
         time_s=pl.col("time_s").cast(float), subject=pl.lit("film0"), quantity=pl.lit("cwnd")
     )
     values = observe_play(run, Result({}, 1, summary, {"series": lambda: series})).values
-    assert (values["play-stalls"], values["play-stalled"], values["play-late"]) == (2, 4.5, 3)
-    assert values["emulator-late"] == pytest.approx(250e-6)
-    assert values["cwnd-variation"] == pytest.approx(0.2)
-    assert math.isnan(values["play-starved"])
+    assert (values["player_stalls"], values["player_stalled_s"], values["player_late_frames"]) == (2, 4.5, 3)
+    assert values["emulator_added_delay_p99_s"] == pytest.approx(250e-6)
+    assert values["cwnd_variation"] == pytest.approx(0.2)
+    assert math.isnan(values["player_audio_underruns"])
     assert all(metric(name) for name in values)
 
 
@@ -344,7 +344,7 @@ def test_a_film_is_played_once_and_then_reused(program: Program, small_bed: Path
     (cell,), (play,) = document["cells"], document["plays"]
     assert (cell["sender"], cell["plays"], cell["unfinished"]) == ("reno", 1, 0)
     assert play["pictures"] > 50
-    assert 0 < play["start_up_s"] < 60
+    assert 0 < play["startup_delay_s"] < 60
     assert play["packets_in"] > 50
     assert play["added_delay_p99_us"] > 0
     results = list((small_bed.parent / "results").glob("*/series.parquet"))

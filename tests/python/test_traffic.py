@@ -45,8 +45,8 @@ def reordered(**overrides: object) -> tuple[int, pl.DataFrame]:
     flow = result.flows.row(0, named=True)
     assert result.links["packets_reordered"].sum() > 50
     assert result.links["packets_dropped"].sum() == 0
-    return flow["early_retransmits_first"] + flow["early_retransmits_second"], result.duplicates.filter(
-        pl.col("count") < 3
+    return flow["early_retransmits_first_dupack"] + flow["early_retransmits_second_dupack"], result.duplicates.filter(
+        pl.col("dupacks") < 3
     )
 
 
@@ -59,7 +59,7 @@ def test_reordering_below_the_threshold_sets_off_no_early_retransmission(conform
     seen = 0
     for case in cases:
         early, duplicates = reordered(**case)
-        assert duplicates.filter(pl.col("age_s") > pl.col("threshold_s")).height == 0
+        assert duplicates.filter(pl.col("age_s") > pl.col("er_threshold_s")).height == 0
         assert early == 0
         seen += duplicates.height
     what = "early retransmissions while packets are passed by 1, by 2, or for up to the RTT of 50 ms (X-3)"
@@ -74,7 +74,7 @@ def test_reordering_below_the_threshold_sets_off_no_early_retransmission(conform
 
 def test_only_ages_above_the_threshold_set_off_early_retransmissions() -> None:
     early, duplicates = reordered(packet=1000, distance=2)
-    late = duplicates.filter(pl.col("age_s") > pl.col("threshold_s")).height
+    late = duplicates.filter(pl.col("age_s") > pl.col("er_threshold_s")).height
     assert 0 < early <= late
 
 
@@ -82,8 +82,8 @@ def late_share(transport: str, burst: float) -> float:
     """Return the share of packets that take more than 200 ms over the path that loses in bursts, over eight runs."""
     overrides = {"transport": transport, "mean-burst": burst}
     runs = [run(SCENARIOS / "bursty-loss.toml", seed=seed, overrides=overrides) for seed in range(1, 9)]
-    rows = pl.concat([one.lateness for one in runs]).filter((pl.col("sud_s") - 0.2).abs() < 1e-9)
-    return float(rows["late"].sum()) / float(rows["evaluated"].sum())
+    rows = pl.concat([one.lateness for one in runs]).filter((pl.col("startup_delay_s") - 0.2).abs() < 1e-9)
+    return float(rows["late"].sum()) / float(rows["due"].sum())
 
 
 def test_longer_bursts_of_losses_make_more_packets_late_and_early_retransmission_helps_less(conforms: Conforms) -> None:

@@ -48,7 +48,7 @@ def runs(draw: st.DrawFn) -> list[Observation]:
 @st.composite
 def checks(draw: st.DrawFn) -> Check:
     """A statement about one buffer or both: an order, a range, or a paper's numbers."""
-    level, metric = draw(st.sampled_from(LEVELS)), draw(st.sampled_from(["sft", "rto", "freeze"]))
+    level, metric = draw(st.sampled_from(LEVELS)), draw(st.sampled_from(["frozen_s", "rto_count", "mean_freeze_s"]))
     cells: Mapping[str, tuple[Scalar, ...]] = draw(st.sampled_from(PLACES))
     kind = draw(st.sampled_from(["order", "range", "ratio", "numbers"]))
     if kind == "order":
@@ -65,7 +65,7 @@ def checks(draw: st.DrawFn) -> Check:
 
 @given(runs(), checks())
 def test_nothing_holds_or_fails_without_its_number(made: list[Observation], check: Check) -> None:
-    numbers = [Number("sft", {"transport": "sack", "buffer": buffer}, 80.58) for buffer in (80, 160)]
+    numbers = [Number("frozen_s", {"transport": "sack", "buffer": buffer}, 80.58) for buffer in (80, 160)]
     found = verdict(Item("T-1", "An item"), check, {}, measured(*made, numbers=numbers))
     known = [each for each in found.findings if re.search(r"\d", each.ours)]
     assert all(each in known for each in found.findings if each.holds in ("yes", "no", "reported"))

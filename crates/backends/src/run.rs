@@ -147,7 +147,7 @@ fn report(setup: &RunSetup<'_>, backend: &'static str, mut hosts: HostsEnd, link
         ("backend".to_owned(), Value::String(backend.to_owned())),
         ("added_delay_p50_us".to_owned(), micros(&stats.delays, 0.5)),
         ("added_delay_p99_us".to_owned(), micros(&stats.delays, 0.99)),
-        ("hosts_late_p99_us".to_owned(), micros(&hosts.wakes, 0.99)),
+        ("host_lateness_p99_us".to_owned(), micros(&hosts.wakes, 0.99)),
         ("undelivered".to_owned(), Value::Integer(undelivered)),
         ("disturbed".to_owned(), Value::Integer(is_disturbed.into())),
     ]);

@@ -103,7 +103,7 @@ pub(crate) fn table(plan: &Plan, recorder: &Recorder) -> Option<Table> {
         Table::default()
             .string("flow", rows.iter().map(|row| row.0.clone()))
             .float("time_s", rows.iter().map(|row| row.1))
-            .string("dropped", rows.iter().map(|row| row.2.clone()))
+            .string("dropped_frame_type", rows.iter().map(|row| row.2.clone()))
             .float("bitrate_bps", rows.iter().map(|row| row.3))
     })
 }

@@ -89,13 +89,13 @@ pub(crate) fn real_time_columns(table: Table, records: &[FlowRecord]) -> Table {
     };
     table
         .integer("frames_written", of_sender(|counts| counts.frames_written))
-        .integer("frames_discarded", of_sender(|counts| counts.frames_discarded))
+        .integer("frames_abandoned", of_sender(|counts| counts.frames_discarded))
         .integer("frames_delivered", of_receiver(|counts| counts.frames_delivered))
         .integer("segments_skipped", of_receiver(|counts| counts.segments_skipped))
         .integer("late_after_skip", of_receiver(|counts| counts.late_after_skip))
-        .integer("notices_sent", of_receiver(|counts| counts.notices_sent))
-        .integer("notices_received", of_sender(|counts| counts.notices_received))
-        .integer("bad_notices", of_sender(|counts| counts.bad_notices))
+        .integer("snacks_sent", of_receiver(|counts| counts.notices_sent))
+        .integer("snacks_received", of_sender(|counts| counts.notices_received))
+        .integer("invalid_snacks", of_sender(|counts| counts.bad_notices))
         .integer("skip_reductions", of_sender(|counts| counts.skip_reductions))
 }
 
@@ -114,9 +114,9 @@ pub(crate) fn columns(table: Table, records: &[FlowRecord], end: Instant) -> Tab
         .integer("units_late", of(|log| log.late))
         .float("lost_share", real(PlayoutLog::lost_share))
         .float("playback_delay_s", real(PlayoutLog::mean_delay))
-        .float("start_up_s", real(|log| log.start_up.map_or(f64::NAN, Duration::as_secs_f64)))
+        .float("startup_delay_s", real(|log| log.start_up.map_or(f64::NAN, Duration::as_secs_f64)))
         .integer("stalls", of(|log| log.stalls))
-        .float("stall_s", records.iter().map(|flow| flow.playout.as_ref().map_or(f64::NAN, stalled)))
+        .float("stalled_s", records.iter().map(|flow| flow.playout.as_ref().map_or(f64::NAN, stalled)))
         .integer("heartbeats", of(|log| log.heartbeats))
         .integer("reports", of(|log| log.reports))
 }

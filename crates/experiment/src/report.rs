@@ -82,17 +82,17 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
         .integer("packets_sent", records().map(|flow| flow.statistics.segments_sent))
         .integer("retransmissions", records().map(|flow| flow.statistics.retransmissions))
         .integer("packets_dropped", drops.iter().map(|drops| drops.at_bottleneck))
-        .float("drop_rate", drops.iter().zip(records()).map(drop_rate))
+        .float("flow_drop_rate", drops.iter().zip(records()).map(drop_rate))
         .integer("queue_drops", drops.iter().map(|drops| drops.by_queues))
         .integer("random_losses", drops.iter().map(|drops| drops.random))
         .integer("rto_count", records().map(|flow| flow.statistics.timeouts))
-        .integer("rto_untriggered", records().map(|flow| flow.statistics.timeouts_untriggered))
-        .float("sft_s", records().map(|flow| flow.statistics.frozen.as_secs_f64()))
-        .float("sft_timer_s", records().map(|flow| flow.statistics.frozen_timers.as_secs_f64()))
+        .integer("rto_without_fast_retransmit", records().map(|flow| flow.statistics.timeouts_untriggered))
+        .float("frozen_s", records().map(|flow| flow.statistics.frozen.as_secs_f64()))
+        .float("expired_rto_s", records().map(|flow| flow.statistics.frozen_timers.as_secs_f64()))
         .integer("fast_retransmits", records().map(|flow| flow.statistics.fast_retransmits))
-        .integer("early_retransmits_first", records().map(|flow| flow.statistics.early_on_first))
-        .integer("early_retransmits_second", records().map(|flow| flow.statistics.early_on_second))
-        .integer("mark_responses", records().map(|flow| flow.statistics.mark_responses))
+        .integer("early_retransmits_first_dupack", records().map(|flow| flow.statistics.early_on_first))
+        .integer("early_retransmits_second_dupack", records().map(|flow| flow.statistics.early_on_second))
+        .integer("ecn_reductions", records().map(|flow| flow.statistics.mark_responses))
         .integer("early_responses", records().map(|flow| flow.early_responses))
         .integer("bytes_delivered", records().map(|flow| flow.bytes_delivered))
         .float("throughput_bps", records().map(throughput))
@@ -137,7 +137,7 @@ fn media_columns(table: Table, recorder: &Recorder) -> Table {
         .integer("units_written", records().map(|flow| media(flow).0))
         .integer("units_delivered", records().map(|flow| media(flow).1))
         .float(
-            "ipat_stddev_ms",
+            "interarrival_stddev_ms",
             records().map(|flow| flow.media.as_ref().map_or(f64::NAN, |log| 1e3 * log.spacing_deviation())),
         )
         .float("delay_p50_ms", delay(0.5))
@@ -145,8 +145,8 @@ fn media_columns(table: Table, recorder: &Recorder) -> Table {
         .float("delay_p99_ms", delay(0.99))
         .float("delay_p999_ms", delay(0.999))
         .float("delay_max_ms", delay(1.0))
-        .float("required_sud_s", sorted.iter().map(|delays| seconds(required_start_up_delay(delays))))
-        .float("rto_fine_median_s", records().map(|flow| median(&flow.base_timeouts)))
+        .float("required_startup_delay_s", sorted.iter().map(|delays| seconds(required_start_up_delay(delays))))
+        .float("rto_unclamped_median_s", records().map(|flow| median(&flow.base_timeouts)))
         .float("er_threshold_median_s", records().map(|flow| median(&flow.thresholds)))
 }
 
@@ -164,10 +164,10 @@ fn lateness(plan: &Plan, recorder: &Recorder) -> Table {
     Table::default()
         .string("group", rows.iter().map(|(flow, _)| plan.groups[flow.group].flow.name.clone()))
         .string("flow", rows.iter().map(|(flow, _)| flow.name.clone()))
-        .float("sud_s", rows.iter().map(|(_, row)| row.start_up_delay.as_secs_f64()))
-        .integer("evaluated", rows.iter().map(|(_, row)| row.evaluated))
+        .float("startup_delay_s", rows.iter().map(|(_, row)| row.start_up_delay.as_secs_f64()))
+        .integer("due", rows.iter().map(|(_, row)| row.evaluated))
         .integer("late", rows.iter().map(|(_, row)| row.late))
-        .boolean("success", rows.iter().map(|(_, row)| row.is_success()))
+        .boolean("on_time", rows.iter().map(|(_, row)| row.is_success()))
 }
 
 fn links(scenario: &Scenario, network: &Network) -> Table {
@@ -187,7 +187,7 @@ fn links(scenario: &Scenario, network: &Network) -> Table {
         .float("utilisation", links().map(|link| utilisation(link, end)))
         // Little's law: the time all packets waited, per second.
         .float("mean_queue_packets", links().map(|link| link.waited.as_secs_f64() / span))
-        .float("mean_wait_ms", links().map(Link::mean_queue_delay_ms))
+        .float("mean_queue_delay_ms", links().map(Link::mean_queue_delay_ms))
         .integer("max_queue_packets", links().map(|link| link.max_backlog as u64))
         .integer("packets_reordered", network.all_impairments().map(|link| link.packets_reordered))
         .integer("packets_duplicated", network.all_impairments().map(|link| link.packets_duplicated))
@@ -244,8 +244,8 @@ fn timeouts(plan: &Plan, recorder: &Recorder) -> Table {
     Table::default()
         .string("flow", rows().map(|row| plan.flows[row.flow.0 as usize].name.clone()))
         .float("time_s", rows().map(|row| row.at.as_secs_f64()))
-        .float("timer_s", rows().map(|row| row.timer.as_secs_f64()))
-        .float("freeze_s", rows().map(|row| row.freeze.as_secs_f64()))
+        .float("rto_s", rows().map(|row| row.timer.as_secs_f64()))
+        .float("frozen_s", rows().map(|row| row.freeze.as_secs_f64()))
 }
 
 fn duplicates(plan: &Plan, recorder: &Recorder) -> Table {
@@ -253,9 +253,9 @@ fn duplicates(plan: &Plan, recorder: &Recorder) -> Table {
     Table::default()
         .string("flow", rows().map(|row| plan.flows[row.flow.0 as usize].name.clone()))
         .float("time_s", rows().map(|row| row.at.as_secs_f64()))
-        .integer("count", rows().map(|row| u64::from(row.count)))
+        .integer("dupacks", rows().map(|row| u64::from(row.count)))
         .float("age_s", rows().map(|row| row.age.as_secs_f64()))
-        .float("threshold_s", rows().map(|row| seconds(row.threshold)))
+        .float("er_threshold_s", rows().map(|row| seconds(row.threshold)))
 }
 
 fn deliveries(plan: &Plan, recorder: &Recorder) -> Table {
@@ -286,8 +286,8 @@ fn transmissions(plan: &Plan, recorder: &Recorder) -> Table {
     Table::default()
         .string("flow", rows.iter().map(|(flow, _)| (*flow).clone()))
         .integer("packet", rows.iter().map(|(_, row)| u64::from(row.packet)))
-        .float("first_s", rows.iter().map(|(_, row)| row.first.as_secs_f64()))
-        .float("last_s", rows.iter().map(|(_, row)| row.last.as_secs_f64()))
-        .integer("sent", rows.iter().map(|(_, row)| row.sent))
-        .integer("dropped", rows.iter().map(|(_, row)| row.dropped))
+        .float("first_sent_s", rows.iter().map(|(_, row)| row.first.as_secs_f64()))
+        .float("last_sent_s", rows.iter().map(|(_, row)| row.last.as_secs_f64()))
+        .integer("times_sent", rows.iter().map(|(_, row)| row.sent))
+        .integer("times_dropped", rows.iter().map(|(_, row)| row.dropped))
 }

@@ -38,12 +38,12 @@ pub(crate) fn summarise(
     let media = view.mean_over_media();
     let mut summary: Vec<(String, Option<Value>)> = vec![
         ("buffer_packets".into(), view.buffer().map(Value::Integer)),
-        ("n_pairs".into(), view.pairs().map(Value::Integer)),
+        ("media_flows".into(), view.media_flows().map(Value::Integer)),
         ("seed".into(), Some(Value::Integer(seed))),
         ("t_over_mu".into(), view.t_over_mu().map(Value::Float)),
         ("web_mbps".into(), view.web_mbps().map(Value::Float)),
         ("drop_rate".into(), view.drop_rate().map(Value::Float)),
-        ("cbr_drop_rate".into(), view.media_drop_rate().map(Value::Float)),
+        ("media_drop_rate".into(), view.media_drop_rate().map(Value::Float)),
         ("bottleneck".into(), Some(Value::String(plan.bottleneck.clone()))),
         ("queue_drop_rate".into(), view.drop_rate_by(DropCause::Queue).map(Value::Float)),
         ("random_loss_rate".into(), view.drop_rate_by(DropCause::Loss).map(Value::Float)),
@@ -51,20 +51,20 @@ pub(crate) fn summarise(
         ("mark_rate".into(), view.mark_rate().map(Value::Float)),
         ("bottleneck_packets".into(), view.bottleneck.map(|link| Value::Integer(link.total.packets_out()))),
         ("utilisation".into(), view.utilisation().map(Value::Float)),
-        ("mean_wait_ms".into(), view.bottleneck.map(|link| Value::Float(link.mean_queue_delay_ms()))),
-        ("fair_share".into(), view.fair_share().map(Value::Float)),
+        ("mean_queue_delay_ms".into(), view.bottleneck.map(|link| Value::Float(link.mean_queue_delay_ms()))),
+        ("first_group_rate_ratio".into(), view.first_group_rate_ratio().map(Value::Float)),
         ("rto_count".into(), media(&|flow| flow.statistics.timeouts as f64)),
-        ("sft_s".into(), media(&|flow| flow.statistics.frozen.as_secs_f64())),
+        ("frozen_s".into(), media(&|flow| flow.statistics.frozen.as_secs_f64())),
         ("units_lost".into(), view.mean_over_viewers(|log| log.lost as f64)),
         ("lost_share".into(), view.mean_over_viewers(PlayoutLog::lost_share)),
         ("playback_delay_s".into(), view.mean_over_viewers(PlayoutLog::mean_delay)),
         ("frames_dropped_share".into(), view.mean_over_encoders(EncoderLog::dropped_share)),
         ("stalls".into(), view.mean_over_viewers(|log| log.stalls as f64)),
-        ("ipat_stddev_ms".into(), media(&|flow| 1e3 * spacing_deviation(flow))),
+        ("interarrival_stddev_ms".into(), media(&|flow| 1e3 * spacing_deviation(flow))),
     ];
     for seconds in NAMED_DELAYS {
         let share = success_share(recorder, Duration::from_secs(seconds));
-        summary.push((format!("success_sud_{seconds}s"), share.map(Value::Float)));
+        summary.push((format!("on_time_share_{seconds}s"), share.map(Value::Float)));
     }
     summary.extend([
         ("t_over_mu_wire".into(), view.t_over_mu_wire().map(Value::Float)),
@@ -142,7 +142,7 @@ impl View<'_> {
     }
 
     /// Returns the number of media flows, where as many bulk transfers run beside them.
-    fn pairs(&self) -> Option<u64> {
+    fn media_flows(&self) -> Option<u64> {
         let media = self.media().count();
         let bulk = self.lasting().count() - media;
         (media > 0 && media == bulk).then_some(media as u64)
@@ -201,7 +201,7 @@ impl View<'_> {
     }
 
     /// Returns the mean rate of the first group's flows over that of all lasting flows, where there are others.
-    fn fair_share(&self) -> Option<f64> {
+    fn first_group_rate_ratio(&self) -> Option<f64> {
         let (first, others): (Vec<_>, Vec<_>) =
             self.lasting().partition(|(index, _)| self.plan.flows[*index].group == 0);
         let delivered = |flows: &[(usize, &FlowRecord)]| -> u64 {

@@ -53,7 +53,7 @@ fn what_limits_a_flow_was_not_told() {
 
 #[test]
 fn a_film_of_8_megabits_on_an_empty_line_of_50_needed_11_seconds() {
-    let start_up = |endpoint| real(&run_text(&scenario(endpoint, FILM)), "flows", "required_sud_s")[0];
+    let start_up = |endpoint| real(&run_text(&scenario(endpoint, FILM)), "flows", "required_startup_delay_s")[0];
     assert!(start_up("window = 64\nmss = 1000") > 5.0);
     for endpoint in ["profile = \"rfc\"", "profile = \"linux\""] {
         let delay = start_up(endpoint);

@@ -106,12 +106,12 @@ to = "b"
 application = { cbr = { rate = "2Mb/s", packet = 1000 } }
 "#;
     let report = run_text(text);
-    let wait = real(&report, "links", "mean_wait_ms")[0];
+    let wait = real(&report, "links", "mean_queue_delay_ms")[0];
     // Ten packets of 1028 bytes stand before nearly every one that is taken.
     let ten = 10.0 * 1028.0 * 8.0 / 1e3;
     assert!((0.8 * ten..ten).contains(&wait), "{wait} ms, not {ten}");
     let dropping_heads = run_text(&text.replace("packets = 10", "head-drop = 10"));
-    let wait = real(&dropping_heads, "links", "mean_wait_ms")[0];
+    let wait = real(&dropping_heads, "links", "mean_queue_delay_ms")[0];
     assert!(wait < 0.7 * ten, "{wait} ms: what is sent has waited for the packets behind the dropped ones");
 }
 

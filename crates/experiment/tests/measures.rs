@@ -46,10 +46,10 @@ fn the_idle_time_before_a_packet_was_counted_as_frozen() {
     let loss = "loss = [{ list = { packets = [3] } }]";
     let report = run_text(&scenario("endpoint = { profile = \"rfc\", rack.tail-loss-probe = false }", loss, flow));
     let timeouts = whole(&report, "flows", "rto_count")[0];
-    let frozen = real(&report, "flows", "sft_s")[0];
+    let frozen = real(&report, "flows", "frozen_s")[0];
     assert_eq!(timeouts, 1);
     assert!((0.9..2.0).contains(&frozen), "frozen for {frozen} s");
-    assert!((frozen - real(&report, "timeouts", "freeze_s")[0]).abs() < 1e-9);
+    assert!((frozen - real(&report, "timeouts", "frozen_s")[0]).abs() < 1e-9);
 }
 
 #[test]
@@ -90,7 +90,7 @@ start = {{ at = "20s" }}
 {FILM}"#,
         r#"application = { cbr = { rate = "100kb/s", packet = 1000 } }"#
     );
-    let share = |measure| summary(&run_text(&scenario(measure, "", &flows)), "fair_share");
+    let share = |measure| summary(&run_text(&scenario(measure, "", &flows)), "first_group_rate_ratio");
     let (whole, after) = (share("measure = { warm-up = \"0s\" }"), share("measure = { warm-up = \"20s\" }"));
     assert!((whole - 1.0).abs() < 0.01, "{whole}");
     assert!((after - 2.0 / 3.0).abs() < 0.01, "{after}");

@@ -113,7 +113,7 @@ fn a_unit_was_played_before_it_came() {
     let report = run_text(&scenario(STEP, "start-buffer = \"2s\"\npart = \"500ms\""));
     let played = whole(&report, "flows", "units_played")[0] as f64 * 0.5;
     let delivered = real(&report, "deliveries", "delivered_s").iter().filter(|at| at.is_finite()).count() as f64 * 0.5;
-    let watched = 60.0 - real(&report, "flows", "start_up_s")[0] - real(&report, "flows", "stall_s")[0];
+    let watched = 60.0 - real(&report, "flows", "startup_delay_s")[0] - real(&report, "flows", "stalled_s")[0];
     // All of the time after the start is either playing or a stall, and no more is played than came.
     assert!(played <= delivered, "{played} of {delivered} s");
     assert!((played - watched).abs() <= 0.5, "{played} s played in {watched} s");
@@ -128,7 +128,7 @@ fn a_part_came_before_it_was_over() {
         assert!(delivered - written > 0.52, "unit {number}: {written} s, {delivered} s");
     }
     // Three parts, and the way of the last one.
-    let start_up = real(&report, "flows", "start_up_s")[0];
+    let start_up = real(&report, "flows", "startup_delay_s")[0];
     assert!((1.52..1.7).contains(&start_up), "{start_up} s");
 }
 
@@ -143,7 +143,7 @@ fn the_encoder_said_other_rates_than_were_sent() {
         assert!((rates[change] - bytes * 4.0).abs() < 1.0, "at {written} s");
     }
     assert_eq!(whole(&report, "flows", "bitrate_changes")[0], i64::try_from(rates.len() - 1).expect("a few"));
-    assert!(texts(&report, "encoder", "dropped").iter().all(String::is_empty));
+    assert!(texts(&report, "encoder", "dropped_frame_type").iter().all(String::is_empty));
     assert!((summary(&report, "stalls") - 3.0).abs() < 1e-9, "as the rule by throughput has it on this line");
     assert!(report.summary.iter().all(|(name, _)| name != "frames_dropped_share"));
 }

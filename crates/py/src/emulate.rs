@@ -138,7 +138,7 @@ fn link_dict<'py>(py: Python<'py>, link: &LinkSnapshot) -> PyResult<Bound<'py, P
     dict.set_item("bytes_out", link.total.bytes_out)?;
     dict.set_item("queue_packets", link.waiting)?;
     dict.set_item("max_queue_packets", link.most_waiting)?;
-    dict.set_item("mean_wait_ms", link.mean_wait_ms)?;
+    dict.set_item("mean_queue_delay_ms", link.mean_queue_delay_ms)?;
     Ok(dict)
 }
 

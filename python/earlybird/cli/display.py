@@ -86,7 +86,7 @@ def show_emulation(emulation: Emulation) -> None:
             whole_or_share(link["packets_dropped"], link["packets_in"]),
             whole_or_share(link["packets_marked"], link["packets_in"]),
             f"{8e-6 * link['bytes_out'] / summary['time_s']:.2f}",
-            f"{link['mean_wait_ms']:.1f} ms",
+            f"{link['mean_queue_delay_ms']:.1f} ms",
             f"{link['max_queue_packets']:,}",
         )
     console = Console(stderr=True)
@@ -400,7 +400,7 @@ def _finite_mean(values: pl.Series) -> float | None:
 
 
 TESTBED_COLUMNS = {
-    "start-up, s": ("start_up_s", 2),
+    "start-up, s": ("startup_delay_s", 2),
     "stalls": ("stalls", 1),
     "stalled, s": ("stalled_s", 2),
     "frozen, s": ("frozen_s", 2),

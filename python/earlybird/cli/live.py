@@ -167,7 +167,7 @@ def links(title: str, minute: Minute, state: State) -> RenderableType:
             f"{rates[-1] if rates else 0:.2f}",
             curve(rates, SECONDS_WHERE_NARROW),
             f"{link['queue_packets']:,}",
-            f"{link['mean_wait_ms']:.1f} ms",
+            f"{link['mean_queue_delay_ms']:.1f} ms",
             whole_or_share(link["packets_dropped"], link["packets_in"]),
             whole_or_share(link["packets_marked"], link["packets_in"]),
         )

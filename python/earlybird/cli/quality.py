@@ -97,7 +97,7 @@ def show(rows: list[dict[str, Any]]) -> None:
         rate = "no bit rate" if row["bitrate_bps"] is None else f"{row['bitrate_bps'] / 1e6:.2f} Mb/s"
         latency = "none" if row["live_latency_s"] is None else f"{row['live_latency_s']:.2f} s"
         text = (
-            f"{row['flow']}: start-up {row['start_up_s']:.2f} s; {stalls}; live latency {latency}; {rate}, "
+            f"{row['flow']}: start-up {row['startup_delay_s']:.2f} s; {stalls}; live latency {latency}; {rate}, "
             f"{row['switches']} switches; {row['frames_dropped']} frames dropped"
         )
         say(text + (f"; P.1203 {row['p1203_o46']:.2f} at that latency" if "p1203_o46" in row else ""))

@@ -64,4 +64,4 @@ class StreamingCase(DescribedCase):
             "variance_rate": chain.variance_rate,
             "diffusion_delay_s": chain.diffusion_delay(rate, 1e-4),
         }
-        return numbers, {"sud_s": list(self.start_up_delays), "late_share": late}
+        return numbers, {"startup_delay_s": list(self.start_up_delays), "late_share": late}

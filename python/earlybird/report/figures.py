@@ -175,7 +175,7 @@ def _wording(plot: Plot, study: Study) -> Wording:
         is_wide=is_scale and _is_wide(values),
         share_y=plot.share_y,
         log_y=plot.log_y,
-        top=102.0 if plot.metric == "success" else None,
+        top=102.0 if plot.metric == "on_time_share" else None,
         better=unit.better,
     )
 

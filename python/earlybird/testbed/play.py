@@ -173,7 +173,7 @@ def _result(
     late = network["delay_added"]
     summary = {
         "seed": seed,
-        "start_up_s": pictures[0] if pictures else None,
+        "startup_delay_s": pictures[0] if pictures else None,
         "stalls": len(stalls),
         "stalled_s": sum(length for _, length in stalls),
         **freezes(pictures),
@@ -184,7 +184,7 @@ def _result(
         **_of_window(series),
         "packets_in": back["packets_in"],
         "packets_dropped": back["packets_dropped"],
-        "mean_wait_ms": back["mean_wait_ms"],
+        "mean_queue_delay_ms": back["mean_queue_delay_ms"],
         "added_delay_p50_us": late["p50_us"],
         "added_delay_p99_us": late["p99_us"],
         "undelivered": network["undelivered"],

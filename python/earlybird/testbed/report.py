@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from earlybird.sweeps import SweepResult
 
 MEASURES: Final = (
-    "start_up_s",
+    "startup_delay_s",
     "stalls",
     "stalled_s",
     "freezes",

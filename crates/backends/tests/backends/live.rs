@@ -92,12 +92,12 @@ fn what_a_sender_decides_is_told() {
     let loss = "loss = [{ bernoulli = { probability = 0.3 } }]";
     let Some(report) = live(&scenario_over(loss, &bulk("sack"), "")) else { return };
     let timeouts = of(&report, "rto_count");
-    assert!(timeouts > 0.0 && of(&report, "sft_s") > 0.2, "{timeouts}");
+    assert!(timeouts > 0.0 && of(&report, "frozen_s") > 0.2, "{timeouts}");
     let times = column(&report, "timeouts", "time_s");
     assert_eq!(times.len() as f64, timeouts);
     assert!(times.iter().all(|time| (0.0..4.0).contains(time)), "{times:?}");
-    let freezes: f64 = column(&report, "timeouts", "freeze_s").iter().sum();
-    assert!((freezes - of(&report, "sft_s")).abs() < 1e-6, "{freezes}");
+    let freezes: f64 = column(&report, "timeouts", "frozen_s").iter().sum();
+    assert!((freezes - of(&report, "frozen_s")).abs() < 1e-6, "{freezes}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub struct LinkSnapshot {
     /// The largest number of packets in the queue.
     pub most_waiting: usize,
     /// Mean queueing delay of transmitted packets, in milliseconds.
-    pub mean_wait_ms: f64,
+    pub mean_queue_delay_ms: f64,
 }
 
 impl Snapshot {
@@ -52,7 +52,7 @@ impl LinkSnapshot {
             total: link.total,
             waiting,
             most_waiting: link.max_backlog,
-            mean_wait_ms: link.mean_queue_delay_ms(),
+            mean_queue_delay_ms: link.mean_queue_delay_ms(),
         }
     }
 }

@@ -28,10 +28,10 @@ pub(crate) fn table(plan: &Plan, recorder: &Recorder, settings: &Bursts) -> Tabl
         .integer("affected_segments", rows.iter().map(|(.., burst)| burst.affected))
         .integer("fast_retransmits", rows.iter().map(|(.., burst)| u64::from(burst.fast_retransmits)))
         .integer("timeouts", rows.iter().map(|(.., burst)| u64::from(burst.timeouts)))
-        .float("expired_s", rows.iter().map(|(.., burst)| burst.expired.as_secs_f64()))
-        .string("mode", rows.iter().map(|(.., burst)| burst.label()))
-        .float("equation_s", rows.iter().map(|(flow, _, burst)| burst.expected(&flow.path)))
-        .float("equation_as_expired_s", rows.iter().map(|(flow, _, burst)| burst.expected_as_expired(&flow.path)))
+        .float("expired_rto_s", rows.iter().map(|(.., burst)| burst.expired.as_secs_f64()))
+        .string("recovery_mode", rows.iter().map(|(.., burst)| burst.label()))
+        .float("model_delay_s", rows.iter().map(|(flow, _, burst)| burst.expected(&flow.path)))
+        .float("model_delay_expired_rto_s", rows.iter().map(|(flow, _, burst)| burst.expected_as_expired(&flow.path)))
 }
 
 /// Returns the bursts in a few numbers, over all media flows.
@@ -55,26 +55,26 @@ pub(crate) fn summary(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> 
     let rounding = 1e-9 * first.path.period;
     let real = |name: &str, value: f64| (name.to_owned(), Some(Value::Float(value)));
     vec![
-        ("b".to_owned(), rule(scenario, &plan.bottleneck).map(|rule| Value::Integer(rule.burst))),
-        real("rtt_ms", 1e3 * first.path.rtt),
+        ("burst_length".to_owned(), rule(scenario, &plan.bottleneck).map(|rule| Value::Integer(rule.burst))),
+        real("base_rtt_ms", 1e3 * first.path.rtt),
         ("bursts".to_owned(), Some(Value::Integer(bursts.len() as u64))),
         real("base_delay_s", base),
-        real("max_delay_s", longest),
-        real("max_delay_min_s", least),
-        real("max_delay_max_s", most),
-        real("buffer_s", buffer),
-        ("buffer_segments".to_owned(), segments(buffer)),
+        real("burst_delay_mean_s", longest),
+        real("burst_delay_min_s", least),
+        real("burst_delay_max_s", most),
+        real("mean_playout_buffer_s", buffer),
+        ("mean_playout_buffer_segments".to_owned(), segments(buffer)),
         real("playout_buffer_s", playout),
         ("playout_buffer_segments".to_owned(), segments(playout - rounding)),
-        real("late_segments", mean(&|_, burst| burst.late as f64)),
-        real("affected_segments", mean(&|_, burst| burst.affected as f64)),
-        real("fast_retransmits", mean(&|_, burst| f64::from(burst.fast_retransmits))),
-        real("timeouts", mean(&|_, burst| f64::from(burst.timeouts))),
+        real("late_segments_per_burst", mean(&|_, burst| burst.late as f64)),
+        real("affected_segments_per_burst", mean(&|_, burst| burst.affected as f64)),
+        real("fast_retransmits_per_burst", mean(&|_, burst| f64::from(burst.fast_retransmits))),
+        real("timeouts_per_burst", mean(&|_, burst| f64::from(burst.timeouts))),
         (
-            "modes".to_owned(),
+            "recovery_modes".to_owned(),
             Some(Value::String(modes(&bursts.iter().map(|(_, burst)| burst.mode()).collect::<Vec<_>>()))),
         ),
-        real("equation_s", mean(&|flow, burst| burst.expected(&flow.path))),
+        real("model_delay_s", mean(&|flow, burst| burst.expected(&flow.path))),
     ]
 }
 

@@ -26,7 +26,7 @@ def age_values(duplicates: pl.DataFrame, longest_round_trip: float) -> dict[str,
     Parameters
     ----------
     duplicates
-        One row per duplicate ACK: ``count``, ``age_s``, ``threshold_s``.
+        One row per duplicate ACK: ``dupacks``, ``age_s``, ``er_threshold_s``.
     longest_round_trip
         Seconds, propagation and a full queue.
 
@@ -35,18 +35,18 @@ def age_values(duplicates: pl.DataFrame, longest_round_trip: float) -> dict[str,
     dict
         Shares of the ages above the threshold, the threshold above the longest round trip, and the clusters.
     """
-    is_late = pl.col("age_s") > pl.col("threshold_s")
+    is_late = pl.col("age_s") > pl.col("er_threshold_s")
     young = duplicates.filter(pl.col("age_s") < longest_round_trip + YOUNG)
-    second = duplicates.filter(pl.col("count") == 2)
+    second = duplicates.filter(pl.col("dupacks") == 2)
     peaks = clusters(duplicates["age_s"].to_numpy())
     return {
-        "false-share": _share(young, is_late),
-        "first-share": _share(duplicates.filter(pl.col("count") == 1), is_late),
-        "second-share": _share(second, is_late),
-        "second-excess": _number(second.select((pl.col("age_s") - pl.col("threshold_s")).max()).item()),
-        "threshold-excess": _median(duplicates, "threshold_s") - longest_round_trip,
-        "clusters": float(len(peaks)),
-        "cluster-spacing": abs(peaks[1] - peaks[0]) if len(peaks) > 1 else math.nan,
+        "false_dupack_share": _share(young, is_late),
+        "first_dupack_above_threshold_share": _share(duplicates.filter(pl.col("dupacks") == 1), is_late),
+        "second_dupack_above_threshold_share": _share(second, is_late),
+        "second_dupack_excess_s": _number(second.select((pl.col("age_s") - pl.col("er_threshold_s")).max()).item()),
+        "er_threshold_excess_s": _median(duplicates, "er_threshold_s") - longest_round_trip,
+        "dupack_age_clusters": float(len(peaks)),
+        "dupack_age_cluster_spacing_s": abs(peaks[1] - peaks[0]) if len(peaks) > 1 else math.nan,
     }
 
 
@@ -70,14 +70,14 @@ def duplicate_bins(duplicates: pl.DataFrame) -> pl.DataFrame:
     polars.DataFrame
         ``age_ms``, shares in per cent, and the threshold's median, 10 % and 90 % quantile, all in milliseconds.
     """
-    number = pl.col("count")
+    number = pl.col("dupacks")
     parts = {"first": number == 1, "second": number == 2, "later": number >= 3}
     counts = {name: histogram(duplicates.filter(rows)["age_s"].to_numpy())[1] for name, rows in parts.items()}
     shares = {name: 100 * values / max(duplicates.height, 1) for name, values in counts.items()}
     centres = 1000 * histogram(duplicates["age_s"].to_numpy())[0]
     quantiles = {"threshold_ms": 0.5, "threshold_low_ms": 0.1, "threshold_high_ms": 0.9}
     threshold = [
-        (pl.lit(duplicates["threshold_s"].quantile(part)) * 1000).alias(name) for name, part in quantiles.items()
+        (pl.lit(duplicates["er_threshold_s"].quantile(part)) * 1000).alias(name) for name, part in quantiles.items()
     ]
     table = pl.DataFrame({"age_ms": centres, **shares}).with_columns(threshold)
     return table.filter(pl.col("age_ms") <= _last_crowded(table))
@@ -88,9 +88,9 @@ def duplicate_history(duplicates: pl.DataFrame) -> pl.DataFrame:
     one = duplicates.filter(pl.col("flow") == pl.col("flow").first()).sort("time_s")
     return one.filter(pl.col("time_s") > pl.col("time_s").last() - HISTORY).select(
         "time_s",
-        number=pl.col("count").clip(upper_bound=3),
+        number=pl.col("dupacks").clip(upper_bound=3),
         age_ms=pl.col("age_s") * 1000,
-        threshold_ms=pl.col("threshold_s") * 1000,
+        threshold_ms=pl.col("er_threshold_s") * 1000,
     )
 
 

@@ -41,19 +41,19 @@ def burst_values(result: Result) -> dict[str, float]:
     if not bursts.height:
         return {}
     worst = bursts.row(int(bursts["max_delay_s"].arg_max() or 0), named=True)
-    excess = worst["max_delay_s"] - worst["equation_as_expired_s"]
+    excess = worst["max_delay_s"] - worst["model_delay_expired_rto_s"]
     return {
-        "burst-delay": summary["max_delay_s"],
-        "burst-late": summary["late_segments"],
-        "burst-excess": float(np.mean((bursts["max_delay_s"] - bursts["equation_s"]).to_numpy())),
-        "playout-buffer": summary["playout_buffer_s"],
-        "worst-delay": worst["max_delay_s"],
-        "worst-late": worst["late_segments"],
-        "worst-repairs": worst["fast_retransmits"],
-        "worst-timeouts": worst["timeouts"],
-        "worst-excess": excess,
-        "worst-excess-round-trips": 1000 * excess / summary["rtt_ms"],
-        "needless-buffer": summary["playout_buffer_s"] - (worst["max_delay_s"] - summary["base_delay_s"]),
+        "burst_delay_mean_s": summary["burst_delay_mean_s"],
+        "late_segments_per_burst": summary["late_segments_per_burst"],
+        "burst_model_excess_s": float(np.mean((bursts["max_delay_s"] - bursts["model_delay_s"]).to_numpy())),
+        "playout_buffer_s": summary["playout_buffer_s"],
+        "burst_delay_max_s": worst["max_delay_s"],
+        "worst_burst_late_segments": worst["late_segments"],
+        "worst_burst_fast_retransmits": worst["fast_retransmits"],
+        "worst_burst_timeouts": worst["timeouts"],
+        "worst_burst_model_excess_s": excess,
+        "worst_burst_model_excess_rtts": 1000 * excess / summary["base_rtt_ms"],
+        "excess_playout_buffer_s": summary["playout_buffer_s"] - (worst["max_delay_s"] - summary["base_delay_s"]),
     }
 
 
@@ -100,8 +100,8 @@ def most_growth(runs: Sequence[Observation]) -> float:
 
 def buffer_correlation(runs: Sequence[Observation]) -> float:
     """Return how far delay and playout buffer go together (Pearson), where the buffer is below its limit."""
-    known = [run.values for run in runs if run.values.get("playout-buffer", math.nan) < LARGEST_BUFFER]
-    pairs = np.array([(values["worst-delay"], values["playout-buffer"]) for values in known])
+    known = [run.values for run in runs if run.values.get("playout_buffer_s", math.nan) < LARGEST_BUFFER]
+    pairs = np.array([(values["burst_delay_max_s"], values["playout_buffer_s"]) for values in known])
     return float(np.corrcoef(pairs.T)[0, 1]) if len(pairs) > 1 else math.nan
 
 
@@ -113,5 +113,7 @@ def _growth(runs: Sequence[Observation]) -> list[float]:
 
 def _by_burst(runs: Sequence[Observation]) -> Mapping[float, float]:
     """Return the longest delay for each number of losses in a row, in rising order."""
-    known = {float(run.axes["burst"]): run.values.get("worst-delay", math.nan) for run in runs if "burst" in run.axes}
+    known = {
+        float(run.axes["burst"]): run.values.get("burst_delay_max_s", math.nan) for run in runs if "burst" in run.axes
+    }
     return dict(sorted(known.items()))

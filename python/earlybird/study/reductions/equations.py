@@ -36,16 +36,16 @@ def equation_values(series: pl.DataFrame, trace: pl.DataFrame, flow: str) -> dic
     round_trips = _round_trips(trace)
     payload = round_trips.filter(pl.col("seq") > 0)  # the SYN is timed for the timeout alone
     estimates: dict[str, tuple[str, pl.DataFrame, Equation]] = {
-        "timeout-difference": ("rto_s", round_trips, lambda samples: retransmission_timeouts(samples, CLOCK)),
-        "threshold-difference": ("er_threshold_s", payload, early_thresholds),
-        "queueing-difference": ("queueing_delay_s", payload, queueing_delays),
+        "rto_equation_difference_s": ("rto_s", round_trips, lambda samples: retransmission_timeouts(samples, CLOCK)),
+        "er_threshold_equation_difference_s": ("er_threshold_s", payload, early_thresholds),
+        "queueing_delay_equation_difference_s": ("queueing_delay_s", payload, queueing_delays),
     }
     values = {
         name: _difference(series.filter(subject=flow, quantity=quantity), samples, equation)
         for name, (quantity, samples, equation) in estimates.items()
     }
     (printed, meant) = (_last(equation, round_trips) for equation in (printed_timeouts, retransmission_timeouts))
-    return values | {"printed-ratio": printed / meant}
+    return values | {"printed_rto_ratio": printed / meant}
 
 
 def _round_trips(trace: pl.DataFrame) -> pl.DataFrame:

@@ -38,24 +38,24 @@ def _session(run: StudyRun, result: Result) -> Observation:
     case, nothing = SessionCase(**result.scenario["case"]), np.empty(0)
     wait = min(result.table("session")["need_s"].item(), case.length)
     trips = (wait - case.largest_frame_s) / case.round_trip
-    values = {"wait": wait, "wait-round-trips": trips}
+    values = {"session_startup_delay_s": wait, "session_startup_delay_rtts": trips}
     return Observation(run.part.name, run.axes, run.seed, 1, math.nan, values, nothing, nothing)
 
 
 def _chain(run: StudyRun, result: Result) -> Observation:
     """Reduce a chain. Whether a flow is in time is not known: the model has shares of packets only."""
     summary, lateness = result.summary, result.lateness
-    delays, late = lateness["sud_s"].to_numpy(), lateness["late_share"].to_numpy()
+    delays, late = lateness["startup_delay_s"].to_numpy(), lateness["late_share"].to_numpy()
     values = {
-        "load": float(run.axes["load"]),
-        "model-throughput": summary["throughput_pps"],
-        "pftk-ratio": summary["throughput_pps"] / summary["pftk_pps"],
-        "rare-delay": rare_delay(delays, late),
-        "diffusion-delay": summary["diffusion_delay_s"],
+        "t_over_mu": float(run.axes["load"]),
+        "model_throughput_packets_per_s": summary["throughput_pps"],
+        "pftk_ratio": summary["throughput_pps"] / summary["pftk_pps"],
+        "model_startup_delay_s": rare_delay(delays, late),
+        "diffusion_startup_delay_s": summary["diffusion_delay_s"],
     }
     unknown = np.full(delays.shape, math.nan)
-    late_share = {"late-share": late}
-    return Observation(run.part.name, run.axes, run.seed, 1, values["load"], values, delays, unknown, late_share)
+    late_share = {"late_share": late}
+    return Observation(run.part.name, run.axes, run.seed, 1, values["t_over_mu"], values, delays, unknown, late_share)
 
 
 def rare_delay(delays: NDArray[np.float64], late: NDArray[np.float64]) -> float:

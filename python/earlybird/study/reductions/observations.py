@@ -40,9 +40,11 @@ def per_run() -> dict[str, pl.Expr]:
     entries = studies().items()
     plain = {name: REDUCTIONS[one.reduce](pl.col(one.column)) for name, one in entries if one.reduce}
     return plain | {
-        "rto-repeated": (pl.col("rto_count") - pl.col("rto_untriggered")).mean(),
-        "ipat": pl.col("ipat_stddev_ms").mean() / 1000,
-        "early": (pl.col("early_retransmits_first") + pl.col("early_retransmits_second")).mean(),
+        "rto_after_fast_retransmit": (pl.col("rto_count") - pl.col("rto_without_fast_retransmit")).mean(),
+        "interarrival_stddev_s": pl.col("interarrival_stddev_ms").mean() / 1000,
+        "early_retransmits": (
+            pl.col("early_retransmits_first_dupack") + pl.col("early_retransmits_second_dupack")
+        ).mean(),
     }
 
 
@@ -92,7 +94,7 @@ def observe(
     """
     flows = _scaled(result.flows.filter(pl.col("group") == run.part.flows), run.part, result)
     whole = _reduced(run, result, flows)
-    values = dict(whole.values) | _special_values(run, whole.values["threshold"], result, trace)
+    values = dict(whole.values) | _special_values(run, whole.values["er_threshold_median_s"], result, trace)
     values |= link_values(result) | relative_values(run, result, values)
     if run.part.reference_duration:
         values |= freeze_values(result, flows)
@@ -104,8 +106,8 @@ def _reduced(run: StudyRun, result: Result, flows: pl.DataFrame) -> Observation:
     delays, success, late = _curves(result, flows["flow"])
     values = {name: number(value) for name, value in flows.select(**per_run()).row(0, named=True).items()}
     values |= _timer_values(result, flows)
-    values["success-falls"] = float(np.max(-np.diff(success), initial=0.0))
-    values["load"] = load = number(result.summary.get("t_over_mu"))
+    values["on_time_share_largest_fall"] = float(np.max(-np.diff(success), initial=0.0))
+    values["t_over_mu"] = load = number(result.summary.get("t_over_mu"))
     return Observation(run.part.name, run.axes, run.seed, flows.height, load, values, delays, success, late)
 
 
@@ -117,7 +119,7 @@ def _members(run: StudyRun, result: Result, flows: pl.DataFrame, groups: Iterabl
 
 
 def _limits(group: Group) -> list[pl.Expr]:
-    limits = {"load": group.load, "drop_rate": group.drop}
+    limits = {"load": group.load, "flow_drop_rate": group.drop}
     return [pl.col(name).is_between(*bounds, closed="left") for name, bounds in limits.items() if bounds]
 
 
@@ -142,26 +144,26 @@ def _curves(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, NDArray[np.float64]]]:
     """Return the start-up delays and, at each, the share of flows in time and the measures of lateness."""
     rows = result.lateness.filter(pl.col("flow").is_in(flows.implode()))
-    late, evaluated = pl.col("late").sum(), pl.col("evaluated").sum()
-    columns = (pl.col("success").cast(pl.Float64).mean(), (late / evaluated).alias("share"), pl.col("late").mean())
-    curve = rows.group_by("sud_s").agg(*columns).sort("sud_s")
-    delays = curve["sud_s"].to_numpy()
-    measures = {"late-share": curve["share"].to_numpy(), "late-units": curve["late"].to_numpy()}
+    late, due = pl.col("late").sum(), pl.col("due").sum()
+    columns = (pl.col("on_time").cast(pl.Float64).mean(), (late / due).alias("share"), pl.col("late").mean())
+    curve = rows.group_by("startup_delay_s").agg(*columns).sort("startup_delay_s")
+    delays = curve["startup_delay_s"].to_numpy()
+    measures = {"late_share": curve["share"].to_numpy(), "late_units": curve["late"].to_numpy()}
     if "deliveries" in result.tables:
         films = result.deliveries.filter(pl.col("flow").is_in(rows["flow"].implode())).partition_by("flow")
-        measures["silences"] = np.mean([silences(film, delays) for film in films], axis=0)
-    return delays, curve["success"].to_numpy(), measures
+        measures["audio_gaps"] = np.mean([silences(film, delays) for film in films], axis=0)
+    return delays, curve["on_time"].to_numpy(), measures
 
 
 def _timer_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
-    timers = result.timeouts.filter(pl.col("flow").is_in(flows["flow"].implode()))["timer_s"]
-    return {"timer-least": number(timers.min()), "timer-most": number(timers.max())}
+    timers = result.timeouts.filter(pl.col("flow").is_in(flows["flow"].implode()))["rto_s"]
+    return {"min_expired_rto_s": number(timers.min()), "max_expired_rto_s": number(timers.max())}
 
 
 def _special_values(run: StudyRun, threshold: float, result: Result, trace: pl.DataFrame | None) -> dict[str, float]:
     """Reduce what only some parts have."""
     longest = run.part.longest_round_trip(float(run.axes.get("buffer", 0)))
-    values = {"threshold-excess": threshold - longest}
+    values = {"er_threshold_excess_s": threshold - longest}
     if "bursts" in result.tables:
         values |= burst_values(result)
     if "duplicates" in result.tables:

@@ -26,7 +26,7 @@ def packet_values(trace: pl.DataFrame, round_trip: float) -> dict[str, float]:
         The longest gap between two deliveries in order, in seconds, and the length of the first recovery in round
         trips.
     """
-    return {"gap": longest_gap(trace), "recovery": recovery_time(trace) / round_trip}
+    return {"max_delivery_gap_s": longest_gap(trace), "recovery_duration_rtts": recovery_time(trace) / round_trip}
 
 
 def longest_gap(trace: pl.DataFrame) -> float:

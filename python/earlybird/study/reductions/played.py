@@ -12,17 +12,17 @@ from earlybird.study.runs.plan import StudyRun
 from earlybird.testbed.play import FLOW
 
 MEASURES: Final = {
-    "play-start": "start_up_s",
-    "play-stalls": "stalls",
-    "play-stalled": "stalled_s",
-    "play-frozen": "frozen_s",
-    "play-late": "late_pictures",
-    "play-dropped": "frames_dropped",
-    "play-starved": "starvations",
-    "emulator-late": "added_delay_p99_us",
+    "player_startup_delay_s": "startup_delay_s",
+    "player_stalls": "stalls",
+    "player_stalled_s": "stalled_s",
+    "player_frozen_picture_s": "frozen_s",
+    "player_late_frames": "late_pictures",
+    "player_dropped_frames": "frames_dropped",
+    "player_audio_underruns": "starvations",
+    "emulator_added_delay_p99_s": "added_delay_p99_us",
 }
 """Metrics, and what they are called in a play's summary."""
-OF_WINDOW: Final = ("cwnd-variation", "cwnd-change", "cwnd-falls")
+OF_WINDOW: Final = ("cwnd_variation", "cwnd_change_per_s", "cwnd_falls")
 """Metrics of its samples."""
 MICROSECOND: Final = 1e-6
 
@@ -45,8 +45,8 @@ def observe_play(run: StudyRun, result: Result) -> Observation:
     """
     measured = {name: result.summary.get(key) for name, key in MEASURES.items()}
     values = {name: math.nan if value is None else float(value) for name, value in measured.items()}
-    values["emulator-late"] *= MICROSECOND
+    values["emulator_added_delay_p99_s"] *= MICROSECOND
     values |= dict.fromkeys(OF_WINDOW, math.nan) | window_values(result.series, FLOW)
-    values["play-glitches"] = values["play-late"] + values["play-starved"]
+    values["player_glitches"] = values["player_late_frames"] + values["player_audio_underruns"]
     nothing = np.empty(0)
     return Observation(run.part.name, run.axes, run.seed, 1, math.nan, values, nothing, nothing)

@@ -56,15 +56,15 @@ def position_values(result: Result, group: str, buffer: float) -> dict[str, floa
     places = np.arange(len(shares))
     counted, offered = (int(table["packets_in"].sum()) for table in (own, result.link_groups.filter(group=group)))
     values = {
-        "queue-position": float(places @ shares),
-        "queue-lower": float(shares[places < buffer / 2].sum()),
-        "queue-upper": float(shares[places >= 0.75 * buffer].sum()),
-        "queue-counted": counted / offered if offered else math.nan,
-        "queue-full": _dropped_per_full(result, buffer),
+        "mean_queue_position": float(places @ shares),
+        "lower_half_queue_share": float(shares[places < buffer / 2].sum()),
+        "upper_quarter_queue_share": float(shares[places >= 0.75 * buffer].sum()),
+        "queue_positions_counted_share": counted / offered if offered else math.nan,
+        "drops_per_full_queue": _dropped_per_full(result, buffer),
     }
     if "series" in result.tables:
         found = in_tenths(position_shares(result.queue_positions), buffer)
-        values["queue-difference"] = float(np.abs(found - in_tenths(_length_shares(result), buffer)).sum() / 2)
+        values["queue_position_difference"] = float(np.abs(found - in_tenths(_length_shares(result), buffer)).sum() / 2)
     return values
 
 

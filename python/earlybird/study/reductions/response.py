@@ -37,9 +37,9 @@ def response_values(series: pl.DataFrame, flow: str) -> dict[str, float]:
         return {}
     thirds = np.maximum(LEAST_THIRD, THIRD_SHARE * np.maximum.accumulate(delays))
     return {
-        "response-difference": float(np.abs(probabilities - pert_response(delays, LEAST_THIRD)).max()),
-        "response-difference-adaptive": float(np.abs(probabilities - pert_response(delays, thirds)).max()),
-        "response-delay": float(delays.max()),
+        "pert_response_difference": float(np.abs(probabilities - pert_response(delays, LEAST_THIRD)).max()),
+        "pert_adaptive_response_difference": float(np.abs(probabilities - pert_response(delays, thirds)).max()),
+        "max_queueing_delay_s": float(delays.max()),
     }
 
 
@@ -68,5 +68,7 @@ def response_line(series: pl.DataFrame, flow: str) -> pl.DataFrame:
 def _samples(series: pl.DataFrame, flow: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return queueing delays in seconds and probabilities, sample by sample."""
     own = series.filter(subject=flow)
-    delays, probabilities = (own.filter(quantity=name)["value"] for name in ("queueing_delay_s", "probability"))
+    delays, probabilities = (
+        own.filter(quantity=name)["value"] for name in ("queueing_delay_s", "pert_response_probability")
+    )
     return delays.to_numpy(), probabilities.to_numpy()

@@ -18,15 +18,19 @@ def freeze_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
     """Compare each flow's longest freeze, of timeouts that follow each other, with the start-up delay it needs."""
     if not result.timeouts.height:  # its columns have no types then
         return {}
-    begin = pl.col("time_s") - pl.col("freeze_s")
+    begin = pl.col("time_s") - pl.col("frozen_s")
     follows = (begin - pl.col("time_s").shift(1).over("flow")).abs() < SAME_MOMENT
     silence = (~follows.fill_null(value=False)).cum_sum().over("flow").alias("silence")
-    frozen = result.timeouts.select("flow", "freeze_s", silence)
+    frozen = result.timeouts.select("flow", "frozen_s", silence)
     longest = (
-        frozen.group_by("flow", "silence").agg(pl.col("freeze_s").sum()).group_by("flow").agg(pl.col("freeze_s").max())
+        frozen.group_by("flow", "silence").agg(pl.col("frozen_s").sum()).group_by("flow").agg(pl.col("frozen_s").max())
     )
     both = flows.join(longest, on="flow")
-    return {"freeze-of-delay": number(both.select((pl.col("freeze_s") / pl.col("required_sud_s")).median()).item())}
+    return {
+        "freeze_over_startup_delay": number(
+            both.select((pl.col("frozen_s") / pl.col("required_startup_delay_s")).median()).item()
+        )
+    }
 
 
 def link_values(result: Result) -> dict[str, float]:
@@ -35,8 +39,8 @@ def link_values(result: Result) -> dict[str, float]:
     packet_rate = link["packets_out"] / result.summary["duration_s"]
     return {
         "utilisation": link["utilisation"],
-        "link-drop-rate": link["drop_rate"],
-        "queue-delay": link["mean_queue_packets"] / packet_rate if packet_rate else math.nan,
+        "drop_rate": link["drop_rate"],
+        "queue_delay_littles_law_s": link["mean_queue_packets"] / packet_rate if packet_rate else math.nan,
     }
 
 
@@ -46,18 +50,18 @@ def relative_values(run: StudyRun, result: Result, values: Mapping[str, float]) 
     squares = number((result.flows["throughput_bps"] ** 2).mean())
     late = result.lateness.filter(pl.col("group") == run.part.flows)
     relative = {
-        "fair-share": values["throughput"] / everyone if everyone else math.nan,
-        "fairness": everyone**2 / squares if squares else math.nan,
-        "late": _share_of(late, "late", "evaluated"),
-        "web-rate": number(result.summary.get("web_mbps")),
+        "relative_throughput": values["throughput_bps"] / everyone if everyone else math.nan,
+        "jain_index": everyone**2 / squares if squares else math.nan,
+        "late_share_all_delays": _share_of(late, "late", "due"),
+        "web_mbps": number(result.summary.get("web_mbps")),
     }
     if run.part.partners:
-        relative["partner-load"] = _partner_load(run.part, result, values["throughput"])
+        relative["bulk_throughput_over_mu"] = _partner_load(run.part, result, values["throughput_bps"])
     if run.part.least_timeout:
-        timeout = max(run.part.least_timeout, values["rto-base"])
+        timeout = max(run.part.least_timeout, values["rto_unclamped_median_s"])
         loss, window = float(run.axes["loss"]), float(result.scenario["endpoint"]["window"])
         model = pftk_throughput(loss, run.part.propagation, timeout, window=window)
-        relative["pftk-ratio"] = values["throughput"] / 8000 / model
+        relative["pftk_ratio"] = values["throughput_bps"] / 8000 / model
     return relative
 
 
@@ -75,9 +79,9 @@ def _share_of(rows: pl.DataFrame, part: str, whole: str) -> float:
 
 def repair_values(result: Result) -> dict[str, float]:
     """Reduce when packets that were lost were sent first and last; those never sent again are not repaired at all."""
-    repaired = result.transmissions.filter((pl.col("dropped") > 0) & (pl.col("sent") > 1))
-    spans = repaired["last_s"] - repaired["first_s"]
-    return {"repair": number(spans.median()), "repair-95": number(spans.quantile(0.95))}
+    repaired = result.transmissions.filter((pl.col("times_dropped") > 0) & (pl.col("times_sent") > 1))
+    spans = repaired["last_sent_s"] - repaired["first_sent_s"]
+    return {"repair_time_median_s": number(spans.median()), "repair_time_p95_s": number(spans.quantile(0.95))}
 
 
 def number(value: object) -> float:

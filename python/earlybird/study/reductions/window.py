@@ -35,9 +35,9 @@ def window_values(series: pl.DataFrame, flow: str) -> dict[str, float]:
         return {}
     windows, times = samples["value"].to_numpy(), samples["time_s"].to_numpy()
     return {
-        "cwnd-variation": float(windows.std() / windows.mean()),
-        "cwnd-change": float(np.abs(np.diff(windows)).sum() / (times[-1] - times[0])),
-        "cwnd-falls": float((windows[1:] < FALL * windows[:-1]).sum()),
+        "cwnd_variation": float(windows.std() / windows.mean()),
+        "cwnd_change_per_s": float(np.abs(np.diff(windows)).sum() / (times[-1] - times[0])),
+        "cwnd_falls": float((windows[1:] < FALL * windows[:-1]).sum()),
     }
 
 

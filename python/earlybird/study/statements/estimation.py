@@ -10,7 +10,7 @@ from earlybird import statistics
 from earlybird.planning.choice import typical_difference, typical_estimate
 from earlybird.statistics import Estimate, paired_difference, student_interval
 
-NEEDED: Final = ("wait", "wait-round-trips")
+NEEDED: Final = ("session_startup_delay_s", "session_startup_delay_rtts")
 """Metrics of which a seed is a viewer."""
 
 

@@ -145,9 +145,9 @@ def _share_of(number: Number, ours: float) -> float:
 
 def _remark(number: Number, point: Point, measurements: Measurements) -> str:
     """Add the interval of the pooled flows to what is said about a success rate."""
-    if number.metric != "success" or "minus" in point or "over" in point:
+    if number.metric != "on_time_share" or "minus" in point or "over" in point:
         return number.note
-    pooled = interval_text(metric("success").with_unit, measurements.pooled_success(point))
+    pooled = interval_text(metric("on_time_share").with_unit, measurements.pooled_success(point))
     return "; ".join(part for part in (number.note, f"all flows pooled: {pooled}") if part)
 
 

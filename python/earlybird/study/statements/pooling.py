@@ -12,7 +12,7 @@ from earlybird.study.reductions.observations import Observation
 
 Pool = Sequence[Observation]
 """Runs that are averaged, each with the weight of its flows."""
-BY_DELAY = ("late-share", "late-units", "silences")
+BY_DELAY = ("late_share", "late_units", "audio_gaps")
 """Measures of lateness, which need the coordinate ``delay``."""
 
 
@@ -48,13 +48,13 @@ def mean_of(metric: str) -> Callable[[Pool], float]:
 
 
 def _freeze(pool: Pool) -> float:
-    timeouts = mean_of("rto")(pool)
-    return mean_of("sft")(pool) / timeouts if timeouts else math.nan
+    timeouts = mean_of("rto_count")(pool)
+    return mean_of("frozen_s")(pool) / timeouts if timeouts else math.nan
 
 
 def _untriggered_share(pool: Pool) -> float:
-    timeouts = mean_of("rto")(pool)
-    return mean_of("rto-untriggered")(pool) / timeouts if timeouts else math.nan
+    timeouts = mean_of("rto_count")(pool)
+    return mean_of("rto_without_fast_retransmit")(pool) / timeouts if timeouts else math.nan
 
 
 def _half_delay(pool: Pool) -> float:
@@ -70,15 +70,15 @@ def _extreme(metric: str, choose: Callable[[Sequence[float]], float]) -> Callabl
 
 
 POOLED: dict[str, Callable[[Pool], float]] = {
-    "freeze": _freeze,
-    "half-delay": _half_delay,
-    "rto-untriggered-share": _untriggered_share,
-    "timer-least": _extreme("timer-least", min),
-    "timer-most": _extreme("timer-most", max),
-    "success-falls": _extreme("success-falls", max),
-    "burst-threshold": bursts.threshold,
-    "burst-growth-least": bursts.least_growth,
-    "burst-growth-most": bursts.most_growth,
-    "buffer-correlation": bursts.buffer_correlation,
+    "mean_freeze_s": _freeze,
+    "half_on_time_startup_delay_s": _half_delay,
+    "rto_without_fast_retransmit_share": _untriggered_share,
+    "min_expired_rto_s": _extreme("min_expired_rto_s", min),
+    "max_expired_rto_s": _extreme("max_expired_rto_s", max),
+    "on_time_share_largest_fall": _extreme("on_time_share_largest_fall", max),
+    "min_long_delay_burst_length": bursts.threshold,
+    "burst_delay_min_growth": bursts.least_growth,
+    "burst_delay_max_growth": bursts.most_growth,
+    "delay_buffer_correlation": bursts.buffer_correlation,
 }
 """Metrics that are not the mean of one value per run, weighted with its flows."""

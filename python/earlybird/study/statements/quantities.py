@@ -173,7 +173,7 @@ class Measurements:
         return {seed: self._measure(metric, point, runs) for seed, runs in sorted(by_seed.items())}
 
     def _measure(self, metric: str, point: Point, pool: Pool) -> float:
-        if metric == "success":
+        if metric == "on_time_share":
             return success_at(pool, self.delay(point))
         if metric in BY_DELAY:
             return late_at(metric, pool, self.delay(point))
@@ -201,7 +201,7 @@ def is_member(run: Observation, group: Group) -> bool:
     """Return whether a run belongs to a group."""
     if group.load is not None and not group.load[0] <= run.load < group.load[1]:
         return False
-    if group.drop is not None and not group.drop[0] <= run.values["drop-rate"] < group.drop[1]:
+    if group.drop is not None and not group.drop[0] <= run.values["flow_drop_rate"] < group.drop[1]:
         return False
     return has_axes(run, group)
 
