@@ -1,4 +1,4 @@
-//! A run, as its applications live it.
+//! The thread that runs the applications of a run in real time.
 
 use crate::clock::Clock;
 use crate::hosts::{Hosts, Readiness};
@@ -34,7 +34,7 @@ pub(crate) struct FlowInfo {
     receiver: Option<ReceiverId>,
 }
 
-/// All that goes on in a run but for the carrying of packets.
+/// The applications of a run with their hosts. Packets are carried by another thread.
 pub(crate) struct AppRuntime<H> {
     pub(crate) hosts: H,
     pub(crate) recorder: Recorder,
@@ -43,23 +43,23 @@ pub(crate) struct AppRuntime<H> {
     pub(crate) apps: AppTable,
     /// By number of the connection.
     pub(crate) connections: Vec<ConnectionState>,
-    /// What the system refused to an application, which could not be told.
+    /// An error of a call by an application, which cannot handle it itself.
     pub(crate) failure: Option<io::Error>,
     end: Instant,
     mark: Instant,
     samples: Option<Samples>,
     next_drain: Instant,
-    /// How much later than it asked for this thread was woken.
+    /// Delays of this thread's wake-ups.
     pub(crate) wakes: DelayHistogram,
 }
 
-/// Time between two questions whether everything written was acknowledged, of which a kernel tells nobody.
+/// Poll interval for "all data acknowledged", of which the kernel sends no event.
 const DRAIN_POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// Longest wait, after which is asked whether to stop.
+/// Longest wait between two checks of `stop`.
 const MAX_WAIT: Duration = Duration::from_millis(20);
 
 impl<H: Hosts> AppRuntime<H> {
-    /// Makes a run that has not begun, of all of a topology but its network.
+    /// Makes a run that has not started from the flows of a topology.
     pub(crate) fn new(scenario: &Scenario, flows: Vec<FlowSpec>, recorder: Recorder, hosts: H, clock: Clock) -> Self {
         let mut runtime = Self {
             hosts,
@@ -90,7 +90,7 @@ impl<H: Hosts> AppRuntime<H> {
         self.flows.push(FlowInfo { mss: spec.carrier.mss().into(), has_units: false, has_frames, receiver });
     }
 
-    /// Lets everything happen up to the end of the run, or until somebody says stop.
+    /// Runs the applications to the end of the run, or until `stop` is set.
     pub(crate) fn run(&mut self, stop: &AtomicBool) -> io::Result<()> {
         let mut ready = Vec::new();
         while !stop.load(Ordering::Relaxed) {
@@ -117,14 +117,14 @@ impl<H: Hosts> AppRuntime<H> {
         Ok(())
     }
 
-    /// Tells the recorder what senders decided.
+    /// Reports the senders' decisions to the recorder.
     fn note_decisions(&mut self) {
         for (at, id, event) in self.hosts.decisions() {
             self.recorder.on_trace(at, self.connections[id.0 as usize].flow, event);
         }
     }
 
-    /// Does what is due by now: what is counted first, then what acts.
+    /// Does what is due: measurements first, then applications.
     fn do_due(&mut self, now: Instant) {
         if self.mark <= now {
             self.mark = Instant::NEVER;
@@ -188,7 +188,7 @@ impl<H: Hosts> AppRuntime<H> {
         }
     }
 
-    /// Returns the opener what it has room for.
+    /// Writes waiting bytes while the opener has room, then closes if asked for.
     pub(crate) fn flush(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.0 as usize];
         while connection.waiting > 0 {
@@ -203,7 +203,7 @@ impl<H: Hosts> AppRuntime<H> {
         }
     }
 
-    /// Reads, or lets read, what came.
+    /// Handles new data at a listener.
     fn on_readable(&mut self, id: ConnectionId) {
         let ConnectionState { flow, receiver, .. } = self.connections[id.0 as usize];
         let info = &self.flows[flow.0 as usize];
@@ -230,7 +230,7 @@ impl<H: Hosts> AppRuntime<H> {
         Ok(id)
     }
 
-    /// Writes bytes of a stream.
+    /// Writes bytes to a stream.
     pub(crate) fn write_stream(&mut self, id: ConnectionId, bytes: u64) {
         let Some(connection) = self.connections.get_mut(id.0 as usize) else { return };
         connection.waiting += bytes;
@@ -290,7 +290,7 @@ impl<H: Hosts> AppRuntime<H> {
         }
     }
 
-    /// Counts what all connections have done.
+    /// Records the counters of all connections.
     fn finish(&mut self) {
         let ends: Vec<_> = self.connections().map(|(id, flow)| (flow, self.hosts.end(self.end, id))).collect();
         for (flow, end) in ends {
@@ -300,13 +300,13 @@ impl<H: Hosts> AppRuntime<H> {
 }
 
 impl ConnectionState {
-    /// Returns whether all that was written is with the opener, and may have been acknowledged since.
+    /// Returns whether the opener took all data, so that everything may be acknowledged now.
     const fn may_drain(&self) -> bool {
         self.is_undrained && self.waiting == 0
     }
 }
 
-/// Returns when a scenario wants samples.
+/// Returns the sampling times of a scenario.
 pub(crate) fn samples_of(scenario: &Scenario) -> Option<Samples> {
     let end = Instant::ZERO + scenario.duration.duration();
     scenario.measure.series.map(|period| Samples::every(period.duration(), end))

@@ -2,7 +2,7 @@
 
 use earlybird_units::Instant;
 
-/// Tells how long a run has been going on.
+/// The clock of a run: time since its start.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(std::time::Instant);
 

@@ -12,18 +12,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct SharedEventLog(Arc<Mutex<LiveEventLog>>);
 
 impl SharedEventLog {
-    /// Begins one, if files are asked for that it writes; see [`LiveEventLog::open`].
+    /// Opens an event log, if its files are requested; see [`LiveEventLog::open`].
     pub(crate) fn open(setup: &RunSetup<'_>, outputs: &Outputs, openers_tell: bool) -> Result<Option<Self>, RunError> {
         let event_log = LiveEventLog::open(setup, outputs, openers_tell)?;
         Ok(event_log.map(|event_log| Self(Arc::new(Mutex::new(event_log)))))
     }
 
-    /// Returns it to write. Whoever failed while it wrote has ended the run.
+    /// Locks the log. A panic of another writer has ended the run already, so poisoning is ignored.
     pub(crate) fn lock(&self) -> MutexGuard<'_, LiveEventLog> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes the files, when nobody else has it any more.
+    /// Writes the files. All other handles must be dropped.
     pub(crate) fn finish(self, setup: &RunSetup<'_>) -> Result<(), RunError> {
         let event_log = Arc::into_inner(self.0).map(Mutex::into_inner);
         match event_log {

@@ -1,4 +1,4 @@
-//! The hosts of a run, whoever carries their bytes.
+//! The interface to the endpoints of a run in real time.
 
 use earlybird_sim::{FlowEnd, FlowGauges, FlowId};
 use earlybird_tcp::TraceEvent;
@@ -6,16 +6,16 @@ use earlybird_traffic::{ConnectionId, Part};
 use earlybird_units::{Duration, Instant};
 use std::io;
 
-/// What a connection is ready for.
+/// An event of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readiness {
-    /// Its opener takes bytes again.
+    /// The opener has room to write.
     Writable(ConnectionId),
-    /// Its listener has more than before.
+    /// The listener has new data.
     Readable(ConnectionId),
 }
 
-/// A decision of a sender: when, of which connection, and what.
+/// A decision of a sender: time, connection, event.
 pub type Decision = (Instant, ConnectionId, TraceEvent);
 
 /// Endpoints that carry streams between the two namespaces of a network, without ever waiting but in [`Self::wait`]. Payload is zeros: only
@@ -28,16 +28,16 @@ pub trait Hosts: Send {
     /// If the system gives none. Later errors of a connection end it: it takes and brings nothing more.
     fn open(&mut self, now: Instant, flow: FlowId) -> io::Result<ConnectionId>;
 
-    /// Takes bytes at the opener; gives how many it had room for.
+    /// Writes bytes at the opener. Returns how many it had room for.
     fn write(&mut self, connection: ConnectionId, bytes: u64) -> u64;
 
-    /// Returns whether everything that the opener took is acknowledged.
+    /// Returns whether all data of the opener is acknowledged.
     fn is_drained(&self, connection: ConnectionId) -> bool;
 
-    /// Says that the opener writes nothing more.
+    /// Closes the opener's direction.
     fn close(&mut self, connection: ConnectionId);
 
-    /// Returns how many bytes have come to the listener in order, read or not.
+    /// Returns how many bytes the listener has received in order, read or not.
     fn received(&self, connection: ConnectionId) -> u64;
 
     /// Reads at most `max` bytes at the listener. Returns the number of bytes read.
@@ -63,13 +63,13 @@ pub trait Hosts: Send {
     /// Sends a small message from the listener back to the opener, who reads and forgets it.
     fn reply(&mut self, connection: ConnectionId, bytes: u64);
 
-    /// Returns what can be read of the opener now.
+    /// Returns the current gauges of the opener.
     fn gauges(&self, connection: ConnectionId) -> FlowGauges;
 
-    /// Returns what the connection has counted.
+    /// Returns the counters of the connection.
     fn end(&self, now: Instant, connection: ConnectionId) -> FlowEnd;
 
-    /// Returns what senders decided since the last call, as far as these hosts tell.
+    /// Returns the senders' decisions since the last call, if these hosts report them.
     fn decisions(&mut self) -> Vec<Decision> {
         Vec::new()
     }
@@ -78,13 +78,13 @@ pub trait Hosts: Send {
     ///
     /// # Errors
     ///
-    /// If the system does not tell.
+    /// If the system call fails.
     fn undelivered(&self) -> io::Result<u64>;
 
-    /// Waits for so long, or until something can be done, and adds what.
+    /// Waits for events, at most for `span`, and appends them to `ready`.
     ///
     /// # Errors
     ///
-    /// If the system cannot wait.
+    /// If the system call fails.
     fn wait(&mut self, span: Duration, ready: &mut Vec<Readiness>) -> io::Result<()>;
 }

@@ -1,7 +1,7 @@
 //! Scenarios in real time: the flows of a scenario over real endpoints, whose packets cross the scenario's links under the clock of
 //! this machine, and at the end the same report as of a simulation.
 //!
-//! Whose endpoints they are is behind [`Hosts`]: [ours](live), or [the kernel's](kernel). What writes and who views are those of the
+//! Endpoints are behind [`Hosts`]: [ours](live), or [the kernel's](kernel). The applications are those of the
 //! simulator, from `earlybird-traffic`.
 
 mod app_io;

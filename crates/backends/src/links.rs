@@ -8,20 +8,20 @@ use earlybird_units::{Duration, Instant};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What the links tell at the end.
+/// The results of the thread that carries packets.
 pub(crate) struct LinksEnd {
     pub(crate) network: Network,
     pub(crate) drops: DropLog,
-    /// How many packets waited at which link when.
+    /// Samples of queue lengths.
     pub(crate) backlogs: Vec<(Instant, LinkId, usize)>,
     pub(crate) stats: BridgeStats,
     pub(crate) capture: Option<Capture>,
 }
 
-/// What is kept of what becomes of packets on the links.
+/// The observers of the emulated links.
 pub type LinksLog = (DropLog, Option<SharedEventLog>);
 
-/// Carries packets until somebody says stop.
+/// Carries packets until `stop` is set.
 pub(crate) fn carry(
     mut bridge: Bridge,
     mut emulator: Emulator<LinksLog>,

@@ -1,4 +1,4 @@
-//! A run from beginning to end: one thread carries packets, one lets the applications act, and whoever called waits.
+//! A run from start to end: one thread carries packets, one runs the applications, and the caller waits.
 
 use crate::app_runtime::{AppRuntime, samples_of};
 use crate::clock::Clock;
@@ -21,28 +21,28 @@ use std::thread;
 /// Where and by whom a scenario is finished.
 #[derive(Debug)]
 pub struct RunConfig<H> {
-    /// What the summary calls this backend.
+    /// The name of the backend in the summary.
     pub backend: &'static str,
-    /// Who carries the flows' bytes.
+    /// The endpoints.
     pub hosts: H,
-    /// Between whose devices packets are carried: its clock is that of the run.
+    /// The bridge between the devices of both namespaces. Its clock is that of the run.
     pub bridge: Bridge,
     /// The links.
     pub emulator: Emulator<LinksLog>,
-    /// Where their packets are written to, if anywhere.
+    /// The capture file, if any.
     pub capture: Option<Capture>,
-    /// What writes the other files, if any.
+    /// The trace files, if any.
     pub event_log: Option<SharedEventLog>,
 }
 
-/// Time between two questions whether to go on.
+/// Interval of progress callbacks.
 const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// Performs a scenario for as long as it says.
+/// Runs a scenario for its duration.
 ///
 /// # Errors
 ///
-/// If the machine fails, or `keep_going` says no.
+/// If the machine fails, or `keep_going` returns `false`.
 pub fn execute<H: Hosts>(
     scenario: &Scenario,
     setup: &RunSetup<'_>,
@@ -62,7 +62,7 @@ pub fn execute<H: Hosts>(
         scope.spawn(|| {
             let _priority = RealtimePriority::request();
             let outcome = runtime.run(&stop);
-            // Who waits for this has gone only if it waits no more.
+            // The receiver is dropped only after it has stopped waiting: ignore the error.
             let _ = done.send(outcome.and_then(|()| HostsEnd::of(runtime)));
         });
         let outcome = wait(&finished, || keep_going(share(&clock, scenario)));
@@ -94,7 +94,7 @@ fn wait(
     }
 }
 
-/// Begins a capture, if there is to be one.
+/// Opens the capture file, if one is requested.
 pub(crate) fn opened(
     path: Option<&Path>,
     begin: impl FnOnce(&Path) -> io::Result<Capture>,
@@ -116,10 +116,10 @@ fn run_failed(error: io::Error) -> RunError {
     machine_error("the run in real time broke off", error)
 }
 
-/// The delay of the 99th percentile from which a run was disturbed: ten times what an idle machine with two processors shows.
+/// The 99th percentile of delays above which a run counts as disturbed: ten times that of an idle machine with two processors.
 const DISTURBED: Duration = Duration::from_millis(1);
 
-/// What the hosts of both namespaces tell at the end.
+/// The results of the thread of the applications.
 struct HostsEnd {
     recorder: Recorder,
     /// Packets that were lost between them and the links.
@@ -155,7 +155,7 @@ fn report(setup: &RunSetup<'_>, backend: &'static str, mut hosts: HostsEnd, link
     report
 }
 
-/// How much later than due packets left the emulated links.
+/// Makes the table of the links' additional delay.
 fn added_delay(timing: &DelayHistogram) -> Table {
     const SHARES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 1.0];
     Table::default()

@@ -1,4 +1,4 @@
-//! What no backend in real time can do, and how a backend says what it cannot.
+//! Errors for scenarios that a backend in real time cannot run.
 
 use earlybird_scenario::{Application, Flow, Scenario, ScenarioError};
 use std::fmt;
@@ -9,7 +9,7 @@ pub const MAX_FLOWS: u64 = 128;
 
 pub(crate) const RUN_IN_SIM: &str = "run it in the simulator, `--backend sim`";
 
-/// Refuses what a backend of this name cannot do.
+/// Makes the errors of one backend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unsupported {
     pub(crate) backend: &'static str,

@@ -1,4 +1,4 @@
-//! One end of a flow of datagrams, whatever decides about its rate.
+//! One end of a flow of datagrams, with any rate control.
 
 use crate::srt;
 use crate::tfrc::{Gauges, Receiver, Sender};
@@ -7,10 +7,10 @@ use crate::udp::Udp;
 use earlybird_units::Instant;
 use earlybird_wire::Datagram;
 
-/// What a flow of datagrams is made of.
+/// Settings of a flow of datagrams.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// What decides about the rate.
+    /// The rate control.
     pub control: Control,
     /// Largest payload of a datagram in bytes.
     pub mss: u16,
@@ -18,7 +18,7 @@ pub struct Config {
     pub ecn: bool,
 }
 
-/// What decides about the rate of a flow.
+/// The rate control of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Control {
     /// The application alone.
@@ -44,10 +44,10 @@ pub enum Endpoint {
     SrtReceiver(srt::Receiver),
 }
 
-/// What the application should know.
+/// An event for the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// All parts of this unit arrived and may be used: SRT holds them back until their time.
+    /// All parts of this unit are released to the application: SRT holds them until the latency has passed.
     Delivered(u32),
     /// Everything written was sent.
     Drained,
@@ -113,7 +113,7 @@ impl Endpoint {
         }
     }
 
-    /// Acts on whatever deadline has come.
+    /// Handles an expired timer.
     pub fn on_timeout(&mut self, now: Instant) {
         match self {
             // All that waits for a time is sent when it is asked for.

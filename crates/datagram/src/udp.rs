@@ -1,4 +1,4 @@
-//! Fire and forget (RFC 768).
+//! UDP without any control (RFC 768).
 
 use crate::transmit::Transmit;
 use crate::units::{Inbox, Outbox};

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use earlybird_wire::Datagram;
 
-/// What was written and waits to be sent.
+/// Units that were written and wait to be sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Outbox {
     /// Bytes of the units that wait; the first may be sent in part.
@@ -59,7 +59,7 @@ impl Outbox {
 /// Units of several parts that are remembered at a time, complete or not.
 const REMEMBERED: usize = 64;
 
-/// What arrived of each unit.
+/// The parts of each unit that arrived.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inbox {
     received: u64,

@@ -1,4 +1,4 @@
-//! How long single bursts of losses delay a media flow, and by which of TCP's reactions ("Receiver Playout Buffer Requirement
+//! The delay that single bursts of losses cause to a media flow, and TCP's reaction to each ("Receiver Playout Buffer Requirement
 //! for TCP Video Streaming in the presence of Burst Packet Drops", the burst-loss paper).
 
 mod isolated_burst;
@@ -15,10 +15,10 @@ use earlybird_sim::Carrier;
 use earlybird_tcp::{RtoConfig, RtoRule};
 use earlybird_units::{Duration, Instant};
 
-/// What follows the last late unit this soon still belongs to its burst.
+/// Reactions this soon after the last late unit still belong to its burst.
 const AFTERMATH: Duration = Duration::from_millis(100);
 
-/// What one burst of losses did to one flow.
+/// The effect of one burst of losses on one flow.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
     /// The first late unit is written …
@@ -34,7 +34,7 @@ struct Burst {
     begins_with_timeout: bool,
 }
 
-/// How TCP got over a burst.
+/// The way in which TCP recovered from a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// One fast retransmit.
@@ -45,17 +45,17 @@ enum Mode {
     DrTo,
     /// Timeouts first: one (phase I) or several (phase II).
     To,
-    /// Nothing of it.
+    /// None of these.
     Other,
 }
 
-/// What the paper's expressions need to know of a flow's path.
+/// The properties of a flow's path in the paper's equations.
 #[derive(Clone, Copy, Debug)]
 struct Path {
     rtt: f64,
     /// Time between two units.
     period: f64,
-    /// The timeout of an estimator that has seen this round trip for long.
+    /// The RTO after many samples of this round-trip time.
     timeout: f64,
 }
 
@@ -103,7 +103,7 @@ impl Burst {
         format!("{}{phase}", self.mode().name())
     }
 
-    /// Returns what the paper expects: half a round trip, and 3·t + RTT for each of up to two fast retransmits, and the
+    /// Returns the delay by the paper's equations: half a round trip, and 3·t + RTT for each of up to two fast retransmits, and the
     /// timeouts, each twice as long as the one before.
     fn expected(&self, path: &Path) -> f64 {
         let waits: f64 = (0..self.timeouts).map(|expiry| path.timeout * f64::from(expiry).exp2()).sum();

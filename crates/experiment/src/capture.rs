@@ -10,7 +10,7 @@ use earlybird_wire::{Addresses, HEADERS_MAX, IPV4_HEADERS_MAX, Layout, Style, em
 use std::io;
 use std::path::Path;
 
-/// What a capture's lengths are beside those that links count, where these are not the headers of real networks.
+/// The note for captures of profiles whose header sizes differ from those of real networks.
 pub(crate) const LENGTHS: &str = "has headers as real networks do, options of TCP included, while links count ns-2's 40 bytes, and 8 more for each block \
      of SACK";
 

@@ -1,6 +1,6 @@
-//! What a run will take, told before it: packets to carry, and memory by the settings that ask for it.
+//! The cost of a run, estimated before it: packets, processor time, and memory by setting.
 //!
-//! The numbers are upper bounds in spirit, not to the byte: they keep a slip of the pen from filling the machine. The
+//! The numbers are rough upper bounds: they prevent that a typo in a scenario fills the machine's memory. The
 //! sizes below were measured with a counting allocator, the tables of Python included, and rounded up.
 
 use crate::Outputs;
@@ -24,24 +24,24 @@ const BYTES_PER_PACKET: f64 = 300.0;
 const BYTES_PER_ROW: f64 = 250.0;
 /// Events of qlog that a packet makes: it is sent, its acknowledgement comes, and the window grows.
 const EVENTS_PER_PACKET: f64 = 3.0;
-/// What a sender of TCP samples (windows, timers, gauges); a link has one value.
+/// Values per sample of a TCP sender (windows, timers, gauges); a link has one.
 const VALUES_PER_FLOW: f64 = 13.0;
 /// Access links and the other two directions, which are sampled too.
 const LINKS_PER_FLOW: f64 = 4.0;
-/// What any run takes.
+/// The minimum for any run.
 const BYTES_AT_LEAST: f64 = 64e6;
 /// Packets per second of processor time on a slow machine: what `earlybird bench` measures, halved.
 const PACKETS_PER_SECOND: f64 = 1e6;
 /// Samples of series, and units of media, per second of processor time, tables included.
 const RECORDS_PER_SECOND: f64 = 1e6;
-/// Packets of a flow that the network has no room for: the first window, and what is tried again.
+/// Packets of a flow that find no room in the network: the first window, and retransmissions.
 const PACKETS_IN_VAIN: f64 = 8.0;
 /// CostShare of the packets that are duplicate ACKs, or lost or sent again.
 const SHARE_OF_TROUBLE: f64 = 0.125;
 /// Packets per second of a web session whose pages have no fixed size.
 const PACKETS_OF_A_SESSION: f64 = 20.0;
 
-/// What a setting asks for.
+/// The memory that one setting causes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostShare {
     /// The setting, such as `flows.video.count`.
@@ -52,7 +52,7 @@ pub struct CostShare {
     pub bytes: f64,
 }
 
-/// What a run will take.
+/// The estimated cost of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
     /// Data packets sent.
@@ -61,7 +61,7 @@ pub struct Estimate {
     pub seconds: f64,
     /// Bytes of memory at the end.
     pub bytes: f64,
-    /// The settings that ask for memory, the greediest first.
+    /// The settings that cause memory use, the largest first.
     pub shares: Vec<CostShare>,
 }
 

@@ -1,4 +1,4 @@
-//! The network of a scenario for packets that come from outside.
+//! The network of a scenario for the emulator.
 
 use crate::plan::{NetworkBuilder, Plan};
 use crate::topology::RoutePair;
@@ -6,7 +6,7 @@ use earlybird_scenario::{Scenario, ScenarioError};
 use earlybird_sim::Network;
 use earlybird_units::Instant;
 
-/// A network, and the way of one flow through it.
+/// A network, and the routes of one flow.
 #[derive(Debug)]
 pub struct Emulation {
     /// The links, with the losses and impairments that the seed draws.

@@ -1,4 +1,4 @@
-//! What the encoder of a live stream did, and what was dropped before anything of it was sent; at which rates a film in segments was
+//! Logs of encoders: frames of live streams that were dropped before they were sent, and the rates of films in segments that were
 //! sent.
 
 use crate::plan::Plan;

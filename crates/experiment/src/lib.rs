@@ -56,7 +56,7 @@ use earlybird_units::Instant;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why a run gave no report.
+/// The error of a run.
 #[derive(Debug)]
 pub enum RunError {
     /// The scenario cannot be built.
@@ -65,16 +65,16 @@ pub enum RunError {
     Output {
         /// The file.
         path: PathBuf,
-        /// What went wrong.
+        /// The error of the system.
         error: std::io::Error,
     },
     /// A run in real time needs network namespaces with TUN devices, which the machine does not give.
     Namespace(std::io::Error),
     /// The machine did not do what a run in real time needs.
     Machine {
-        /// What it did not do.
+        /// The operation that failed.
         problem: String,
-        /// What the system says.
+        /// The error of the system.
         error: std::io::Error,
     },
     /// The caller asked to stop.
@@ -103,10 +103,10 @@ impl From<ScenarioError> for RunError {
     }
 }
 
-/// Events between two questions whether to go on: some microseconds, but a sample of many flows is one event too.
+/// Events between two progress callbacks: some microseconds, but a sample of many flows is one event too.
 const EVENTS_BETWEEN_QUESTIONS: u64 = 1 << 8;
 
-/// Is asked thousands of times a second whether to go on, and told which share of the run is done.
+/// Progress callback, called thousands of times per second with the share of the run that is done. Returns whether to go on.
 pub type KeepGoing<'a> = &'a mut dyn FnMut(f64) -> bool;
 
 /// Runs a scenario that [`earlybird_scenario::resolve`] gave.

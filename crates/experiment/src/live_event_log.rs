@@ -1,4 +1,4 @@
-//! The files of a run in real time that tell every packet and decision.
+//! Trace files of runs in real time.
 
 use crate::outputs::{self, Files};
 use crate::sequence::Sequence;
@@ -9,19 +9,19 @@ use earlybird_units::Instant;
 use earlybird_wire::{Segment, SeqNum};
 use std::collections::BTreeMap;
 
-/// Follows the flows of a run in real time, in which each has one connection: what the links carry, as their observer, and what
-/// openers tell of themselves, if they do. Those that do not are followed by the segments that links take from them and bring them.
+/// Writes the trace files of a run in real time. Its inputs are the packets on the links, as their observer, and the events that
+/// openers report. Openers that report none (the kernel's) are followed by their segments on the links. Each flow has one connection.
 #[derive(Debug)]
 pub struct LiveEventLog {
     files: Files,
     outputs: Outputs,
-    /// Of each flow both streams: the opener's, and what comes back.
+    /// Both streams of each flow: the opener's and the listener's.
     streams: Vec<[Stream; 2]>,
     has_opener_events: bool,
     end: Instant,
 }
 
-/// Which of a stream's segments begins where.
+/// Numbers of a stream's segments by their start.
 #[derive(Clone, Debug, Default)]
 struct Stream {
     sequence: Sequence,
@@ -30,7 +30,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Takes a segment that is sent; gives its number, if it carries data, and whether they were sent before. Data that were cut
+    /// Records a segment that is sent. Returns its number, if it carries data, and whether it is a retransmission. Data that were cut
     /// otherwise before have the number of the segment in which they began.
     fn send(&mut self, segment: &Segment) -> (Option<u32>, bool) {
         let is_new = self.sequence.range(segment).0 >= self.sequence.highest;
@@ -54,7 +54,7 @@ impl Stream {
         self.numbers.range(..=start).next_back().map(|(_, number)| *number)
     }
 
-    /// Takes an acknowledgement; gives the number of the last segment in a row that has come.
+    /// Records an acknowledgement. Returns the number of the last segment that arrived in order.
     fn acknowledge(&mut self, upto: SeqNum) -> Option<u32> {
         let last = self.sequence.place(upto).and_then(|end| self.numbers.range(..end).next_back());
         self.acknowledged = self.acknowledged.max(last.map(|(_, number)| *number));
@@ -63,12 +63,12 @@ impl Stream {
 }
 
 impl LiveEventLog {
-    /// Begins the files that are asked for, but for a capture; nothing, if there are none. `has_opener_events` says whether the methods
+    /// Opens the requested files except a capture. `None` if there are none. `has_opener_events`: whether the methods
     /// of this will be called, or those of [`Observer`] alone.
     ///
     /// # Errors
     ///
-    /// If a flow is named that is none.
+    /// If a named flow does not exist.
     pub fn open(setup: &RunSetup<'_>, outputs: &Outputs, has_opener_events: bool) -> Result<Option<Self>, RunError> {
         let outputs = Outputs { capture: None, ..outputs.clone() };
         if !outputs.any() {
@@ -91,7 +91,7 @@ impl LiveEventLog {
         outputs::finish(self.files, &setup.plan, &self.outputs)
     }
 
-    /// An opener sent a segment.
+    /// Records a segment that an opener sent.
     pub fn on_departure(&mut self, at: Instant, flow: FlowId, segment: &Segment, carried: &SegmentMeta) {
         let number = carried.number.map(|number| number as u32);
         if let Some(number) = number {
@@ -101,29 +101,29 @@ impl LiveEventLog {
         self.tell(at, |files| files.on_packet(at, event, &packet(flow, false, segment, number)));
     }
 
-    /// A segment came to an opener, which has not seen it.
+    /// Records a segment that arrived at an opener, before the opener handles it.
     pub fn on_arrival(&mut self, at: Instant, flow: FlowId, segment: &Segment) {
         self.tell(at, |files| files.on_packet(at, PacketEvent::Arrived, &packet(flow, true, segment, None)));
     }
 
-    /// Something happened to an opener: that segment came, if there is one.
+    /// Records the state of an opener after an event: after `arrived`, if present.
     pub fn on_state(&mut self, at: Instant, flow: FlowId, arrived: Option<&Segment>, connection: &Connection) {
         let arrived = arrived.map(|segment| packet(flow, true, segment, None));
         self.tell(at, |files| files.on_state(at, flow, arrived.as_ref(), connection));
     }
 
-    /// An opener decided something.
+    /// Records a decision of an opener.
     pub fn on_trace(&mut self, at: Instant, flow: FlowId, event: TraceEvent) {
         self.tell(at, |files| files.on_trace(at, flow, event));
     }
 
-    /// An acknowledgement came to an opener that does not tell.
+    /// Records an acknowledgement for an opener that reports no events.
     fn on_acknowledgement(&mut self, at: Instant, flow: FlowId, segment: &Segment) {
         let number = self.streams[flow.0 as usize][0].acknowledge(segment.ack).map(u64::from);
         self.tell(at, |((trace, _), _)| trace.iter_mut().for_each(|trace| trace.acknowledge(at, flow, number)));
     }
 
-    /// Links and hosts go on for a moment after the run's end.
+    /// Calls the files, unless the run is over: links and hosts go on for a short time after its end.
     fn tell(&mut self, at: Instant, tell: impl FnOnce(&mut Files)) {
         if at < self.end {
             tell(&mut self.files);
@@ -131,7 +131,7 @@ impl LiveEventLog {
     }
 }
 
-/// Makes what observers are shown of a segment in the network's place.
+/// Makes the packet that observers get for a segment.
 fn packet(flow: FlowId, is_to_opener: bool, segment: &Segment, number: Option<u32>) -> Packet {
     let bytes = HeaderSize::Real.packet_bytes(segment);
     let to = EndpointId(flow.0 * 2 + u32::from(!is_to_opener));

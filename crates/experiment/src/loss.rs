@@ -1,4 +1,4 @@
-//! What a link does to packets: losses, reordering, duplication.
+//! Losses, reordering and duplication of a link, from scenario to simulator.
 
 use crate::plan::Plan;
 use earlybird_scenario::{Channel, Fraction, Loss as LossModel, Periodic};

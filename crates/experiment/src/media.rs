@@ -1,4 +1,4 @@
-//! How timely the units of a media flow arrive.
+//! Delays of the units of a media flow.
 
 use earlybird_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -82,14 +82,14 @@ impl MediaLog {
         }
     }
 
-    /// Learns that the first `bytes` of the stream can be read.
+    /// Records that the first `bytes` bytes of the stream can be read.
     pub(crate) fn on_delivered(&mut self, at: Instant, bytes: u64) {
         while let Some(unit) = self.pending.pop_front_if(|unit| unit.end <= bytes) {
             self.take(at, unit);
         }
     }
 
-    /// Learns that a unit arrived by itself; it may come again, which does not count.
+    /// Records that a unit arrived on its own. Duplicates do not count.
     pub(crate) fn on_unit_delivered(&mut self, at: Instant, number: u64) {
         let index = self.pending.binary_search_by_key(&number, |unit| unit.unit);
         if let Some(unit) = index.ok().and_then(|index| self.pending.remove(index)) {

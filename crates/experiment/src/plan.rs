@@ -1,4 +1,4 @@
-//! The plan of a world: every node, link, route, flow and application that a scenario asks for, by name.
+//! The plan of a run: every node, link, route, flow and application of a scenario, by name.
 
 use crate::applications::{source, viewer};
 use crate::bottleneck::bottleneck_of;
@@ -32,7 +32,7 @@ pub(crate) struct GroupPlan {
     pub(crate) flow: Flow,
     pub(crate) transport: Transport,
     pub(crate) carrier: Carrier,
-    /// Whether the network decides how large the largest window is.
+    /// Whether the path's BDP decides the largest window.
     fits_window: bool,
 }
 
@@ -68,7 +68,7 @@ impl Plan {
         self.groups.iter().any(is_short)
     }
 
-    /// Plans everything but the single flows, of which there may be more than memory has room for.
+    /// Plans everything but the single flows, which may be too many for memory.
     pub(crate) fn of_groups(scenario: &Scenario, seed: u64) -> Result<Self, ScenarioError> {
         let seeds = SeedTree::new(seed);
         let mut groups = Vec::new();
@@ -108,14 +108,14 @@ impl Plan {
         Some(GroupId(index as u32))
     }
 
-    /// Returns the propagation time of a flow's way there and back.
+    /// Returns the propagation delay of a flow's forward and reverse route together.
     pub(crate) fn round_trip(&self, flow: usize) -> Option<Duration> {
         let mut builder = NetworkBuilder::new(self);
         let pair = *builder.route_pairs(&self.flows[flow]).ok()?.first()?;
         Some(builder.network.delay(pair.there) + builder.network.delay(pair.back))
     }
 
-    /// Builds the network, and says who acts on it.
+    /// Builds the network and the flows.
     pub(crate) fn topology(&self) -> Result<Topology, ScenarioError> {
         let mut builder = NetworkBuilder::new(self);
         let pairs: Vec<Vec<RoutePair>> =
@@ -269,7 +269,7 @@ impl<'a> NetworkBuilder<'a> {
         routes.collect()
     }
 
-    /// Returns the access links of a flow's hosts of this number, as far from their routers as its group says.
+    /// Returns the access links of a flow's hosts of this number, with the access delay of its group.
     fn access_of(&self, parts: &DumbbellParts, flow: &FlowPlan, host: u32) -> Channel {
         let mut access = parts.access.clone();
         if let Some(delay) = &self.plan.groups[flow.group].flow.access_delay {
@@ -288,7 +288,7 @@ impl<'a> NetworkBuilder<'a> {
         HostLinks { up, down }
     }
 
-    /// Returns the ways of a flow's data and of its ACKs between named nodes; hosts of a dumbbell have no names.
+    /// Returns the routes of a flow's data and of its ACKs between named nodes. `None` in a dumbbell, whose hosts have no names.
     pub(crate) fn routes_of(&mut self, flow: &Flow) -> Result<Option<[RouteId; 2]>, ScenarioError> {
         let TopologyKind::Links(nodes) = self.shape.clone() else { return Ok(None) };
         let RoutePair { there, back } = self.route_pair_between(&nodes, flow)?;

@@ -1,4 +1,4 @@
-//! What a flow's viewer saw.
+//! Playout statistics of a flow's viewer.
 
 use crate::recorder::FlowRecord;
 use crate::table::Table;
@@ -7,7 +7,7 @@ use earlybird_tcp::RealTimeStatistics;
 use earlybird_traffic::Playout;
 use earlybird_units::{Duration, Instant};
 
-/// What became of the units of one flow at its viewer.
+/// The playout log of one flow's viewer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PlayoutLog {
     pub(crate) played: u64,

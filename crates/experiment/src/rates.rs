@@ -16,7 +16,7 @@ pub(crate) fn rates_of(channel: &Channel) -> (Rate, Option<RateChanges>) {
     (rate.map_or(SLOWEST, earlybird_scenario::Rate::rate), changes)
 }
 
-/// What a resolved scenario never has.
+/// A placeholder: every resolved scenario has a rate.
 const SLOWEST: Rate = Rate::from_bits_per_second(1).unwrap();
 
 fn mean_rate(times: &[u64]) -> Rate {

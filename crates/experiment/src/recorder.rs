@@ -1,4 +1,4 @@
-//! Watches a world and keeps what the tables need.
+//! Records what the tables of a run need.
 
 use crate::encoder::EncoderLog;
 use crate::media::MediaLog;
@@ -32,48 +32,48 @@ pub(crate) struct DuplicateRecord {
     pub(crate) threshold: Option<Duration>,
 }
 
-/// Why a sender closed its window.
+/// Why a sender reduced its window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LossReaction {
-    /// Duplicate ACKs meant loss.
+    /// Duplicate ACKs indicated loss.
     FastRetransmit,
     /// A timer of this length expired.
     Timeout(Duration),
 }
 
-/// What is known of one flow.
+/// The record of one flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowRecord {
     pub(crate) statistics: Statistics,
-    /// For how long what held its sender back.
+    /// Time for which each cause limited the sender.
     pub(crate) limited: LimitedTimes,
     pub(crate) min_rtt: Option<Duration>,
     pub(crate) early_responses: u64,
     pub(crate) bytes_delivered: u64,
     pub(crate) bytes_at_warm_up: u64,
     pub(crate) media: Option<MediaLog>,
-    /// What the real-time mode counted at the sender and at the receiver, in the last connection.
+    /// Counters of the real-time mode at sender and receiver, of the last connection.
     pub(crate) real_time: [RealTimeStatistics; 2],
     pub(crate) transmissions: Option<RepairLog>,
-    /// What its viewer saw, if it has one.
+    /// Log of its viewer, if it has one.
     pub(crate) playout: Option<PlayoutLog>,
-    /// What its encoder did, if it streams live, or at which rates its segments are.
+    /// Log of its encoder, if it streams live or in segments.
     pub(crate) encoder: Option<EncoderLog>,
     pub(crate) base_timeouts: Vec<Duration>,
     pub(crate) thresholds: Vec<Duration>,
-    /// When and why the window of a media flow was closed, if bursts are measured.
+    /// When and why a media flow reduced its window, if bursts are measured.
     pub(crate) loss_reactions: Vec<(Instant, LossReaction)>,
     is_web: bool,
 }
 
-/// How many packets of a flow a link dropped for one reason.
+/// The number of packets of a flow that a link dropped for one cause.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Drops {
     pub(crate) packets: u64,
     pub(crate) data_packets: u64,
 }
 
-/// How many packets with data of one flow were dropped.
+/// The number of a flow's packets with data that were dropped.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowDrops {
     /// By the bottleneck, for whatever reason.
@@ -84,7 +84,7 @@ pub(crate) struct FlowDrops {
     pub(crate) random: u64,
 }
 
-/// What each link dropped of each flow, and why. An observer by itself for those who watch links alone.
+/// Drops by link, flow and cause. Also an observer of its own, for emulated links.
 #[derive(Clone, Debug, Default)]
 pub struct DropLog(BTreeMap<(LinkId, FlowId, DropCause), Drops>);
 
@@ -165,7 +165,7 @@ impl Recorder {
         }
     }
 
-    /// Takes what happened on links that this did not watch: what they dropped, and how many packets waited at which when.
+    /// Adds the drops and queue lengths of links that another thread has observed.
     pub fn take_links(&mut self, drops: DropLog, backlogs: &[(Instant, LinkId, usize)]) {
         self.drops = drops;
         for (at, link, backlog) in backlogs {
@@ -174,7 +174,7 @@ impl Recorder {
         self.series.put_in_order();
     }
 
-    /// Keeps why a media flow closed its window.
+    /// Records why a media flow reduced its window.
     fn note_loss_reaction(&mut self, at: Instant, id: FlowId, event: TraceEvent) {
         let cut = match event {
             TraceEvent::FastRetransmit => LossReaction::FastRetransmit,

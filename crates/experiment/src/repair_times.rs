@@ -1,4 +1,4 @@
-//! When the packets of a media flow that were lost or repeated were sent: the time that a repair took.
+//! Send times of packets that were lost or retransmitted: the time that each repair took.
 
 use earlybird_sim::PacketEvent;
 use earlybird_units::Instant;
@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 /// Every packet of one flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RepairLog {
-    /// When each packet was sent first, by number; numbers that are not sent never are.
+    /// First transmission of each packet, by number. `NEVER` for numbers that were not sent.
     first: Vec<Instant>,
     histories: BTreeMap<u32, PacketHistory>,
 }
 
-/// What happened to a packet after it was sent first.
+/// Events of a packet after its first transmission.
 #[derive(Clone, Copy, Debug, Default)]
 struct PacketHistory {
     last: Option<Instant>,
@@ -20,7 +20,7 @@ struct PacketHistory {
     drops: u64,
 }
 
-/// A packet that was lost or repeated.
+/// A packet that was lost or retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RepairTime {
     pub(crate) packet: u32,
@@ -31,7 +31,7 @@ pub(crate) struct RepairTime {
 }
 
 impl RepairLog {
-    /// Learns what happened to a packet with data.
+    /// Records an event of a packet with data.
     pub(crate) fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: u32) {
         match event {
             PacketEvent::Sent => self.on_sent(at, packet),
@@ -52,7 +52,7 @@ impl RepairLog {
         self.first[index] = at;
     }
 
-    /// Returns the packets that were lost or repeated, by number.
+    /// Returns the packets that were lost or retransmitted, by number.
     pub(crate) fn rows(&self) -> impl Iterator<Item = RepairTime> + '_ {
         self.histories.iter().filter_map(|(packet, trouble)| {
             let first = *self.first.get(*packet as usize)?;

@@ -14,7 +14,7 @@ use earlybird_scenario::Scenario;
 use earlybird_sim::{DropCause, FlowId, Link, Network};
 use earlybird_units::{Duration, Instant};
 
-/// What a run measured.
+/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The run in a few numbers.
@@ -213,7 +213,7 @@ fn link_groups(plan: &Plan, network: &Network) -> Table {
         .integer("bytes_out", rows.iter().map(|(_, counters, _)| counters.bytes_out))
 }
 
-/// What each link dropped of each flow, by cause.
+/// Drops of each link by flow and cause.
 fn drops(plan: &Plan, recorder: &Recorder, network: &Network) -> Table {
     let rows = || recorder.drops.rows();
     let flow = |id: FlowId| &plan.flows[id.0 as usize];

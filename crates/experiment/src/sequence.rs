@@ -1,4 +1,4 @@
-//! The numbers of a stream, as whoever looks on unwraps them.
+//! Unwrapped sequence numbers of a stream, as seen by an observer.
 
 use earlybird_wire::{Flags, Segment, SeqNum};
 
@@ -36,7 +36,7 @@ impl Sequence {
         data.saturating_sub(u64::from(self.origin.is_some_and(|origin| origin.is_syn)))
     }
 
-    /// Learns that the stream was sent up to there.
+    /// Records that the stream was sent up to `end`.
     pub(crate) fn reach(&mut self, end: u64) {
         self.highest = self.highest.max(end);
     }

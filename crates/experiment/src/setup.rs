@@ -1,4 +1,4 @@
-//! What a run consists of, in whatever world it takes place.
+//! The setup of a run for any backend.
 
 use crate::plan::Plan;
 use crate::recorder::Recorder;
@@ -7,7 +7,7 @@ use crate::topology::Topology;
 use earlybird_scenario::{Scenario, ScenarioError};
 use earlybird_sim::Network;
 
-/// A scenario with a seed: gives the network and those who act on it, what watches them, and makes the report of what that saw.
+/// A scenario with a seed. Makes the topology and the recorder of a run, and its report.
 #[derive(Clone, Debug)]
 pub struct RunSetup<'a> {
     pub(crate) scenario: &'a Scenario,
@@ -34,12 +34,12 @@ impl<'a> RunSetup<'a> {
         self.plan.topology()
     }
 
-    /// Makes who keeps what the report needs.
+    /// Makes the recorder for the report.
     pub fn recorder(&self) -> Recorder {
         Recorder::new(self.scenario, &self.plan)
     }
 
-    /// Makes the report of a run that is over.
+    /// Makes the report of a finished run.
     pub fn report(&self, recorder: &Recorder, network: &Network) -> Report {
         report(self.scenario, &self.plan, self.seed, recorder, network)
     }

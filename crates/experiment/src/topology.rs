@@ -1,30 +1,30 @@
-//! The network of a run and who acts on it, before anything happens.
+//! The network of a run with its flows and applications, before the run starts.
 
 use earlybird_scenario::Transport;
 use earlybird_sim::{Carrier, FlowId, FlowSettings, GroupId, Network, Observer, RouteId, World};
 use earlybird_traffic::{PathId, SenderApp, Viewer};
 use earlybird_units::{Instant, SeedTree};
 
-/// Routes between two hosts, both ways.
+/// The routes between two hosts in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoutePair {
-    /// From the host that opens connections …
+    /// From the host that opens connections to the other one.
     pub there: RouteId,
-    /// … and back.
+    /// The reverse direction.
     pub back: RouteId,
 }
 
 impl RoutePair {
-    /// Returns the routes as the other host sees them.
+    /// Returns the routes from the other host's point of view.
     pub(crate) const fn reversed(self) -> Self {
         Self { there: self.back, back: self.there }
     }
 }
 
-/// When an application starts, and which.
+/// A sender application with its start time.
 pub type AppStart = (Instant, Box<dyn SenderApp>);
 
-/// What a flow is made of.
+/// The specification of a flow.
 #[derive(Debug)]
 pub struct FlowSpec {
     /// Its number in results.
@@ -33,24 +33,24 @@ pub struct FlowSpec {
     pub group: GroupId,
     /// Its name.
     pub name: String,
-    /// What its senders do about congestion and loss, as the scenario calls it …
+    /// The transport by its name in the scenario …
     pub transport: Transport,
-    /// … and as an endpoint of ours does it.
+    /// … and as settings of endpoints.
     pub carrier: Carrier,
     /// Its random numbers.
     pub seeds: SeedTree,
-    /// Who writes: one application, or as many as there are web sessions.
+    /// The sender applications: one, or one per web session.
     pub sources: Vec<AppStart>,
-    /// Who plays what comes of its first connection.
+    /// The viewer that reads its first connection.
     pub viewer: Option<Viewer>,
 }
 
-/// All that a run needs besides a world for it to take place in.
+/// The network, paths and flows of a run, independent of the backend.
 #[derive(Debug)]
 pub struct Topology {
     /// The links and the routes over them.
     pub network: Network,
-    /// The ways along which applications open connections, by [`PathId`].
+    /// The paths for connections, by [`PathId`].
     pub paths: Vec<RoutePair>,
     /// The flows in order of their numbers.
     pub flows: Vec<FlowSpec>,
@@ -62,7 +62,7 @@ impl Topology {
         PathId(self.paths.len() as u32 - 1)
     }
 
-    /// Makes a simulated world of it.
+    /// Makes a simulated world.
     pub(crate) fn into_world<O: Observer>(self, observer: O) -> World<O> {
         let mut world = World::new(self.network, observer);
         for RoutePair { there, back } in self.paths {

@@ -17,7 +17,7 @@ struct State {
     timeouts: u64,
 }
 
-/// What a sender tells in the middle of an event.
+/// Decisions of a sender during one event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Told {
     /// Window and threshold are this now.
@@ -45,7 +45,7 @@ pub(crate) struct FlowTrace {
     /// ns-2's Vegas backs its timer off before it sets the window, the others after it.
     backs_off_first: Vec<bool>,
     states: Vec<Option<State>>,
-    /// What the sender told of its state in the present event, and what its peer told of its own before that.
+    /// The sender's state in the current event, and the last state of its peer.
     told: Vec<(Instant, Told)>,
     rows: Vec<Row>,
 }
@@ -130,7 +130,7 @@ impl FlowTrace {
     }
 }
 
-/// Says of each flow whether it is among those named; without names, all but web flows are.
+/// Returns for each flow whether it is named. Without names, all but web flows are chosen.
 pub(crate) fn choose(plan: &Plan, names: &[String]) -> Result<Vec<bool>, ScenarioError> {
     let is_web = |group: usize| plan.groups[group].flow.application.is_web();
     let mut chosen: Vec<bool> = plan.flows.iter().map(|flow| names.is_empty() && !is_web(flow.group)).collect();

@@ -1,7 +1,7 @@
 //! Settings that are declared but never used: with any other value, or without the flow or link, the run would be the same.
 //!
-//! What a run is made of is worked out in full – flows that begin in time, links that they cross, what their endpoints read,
-//! marks that queues give and somebody answers –, and a setting that none of that depends on is of no use.
+//! The effect of a scenario is computed in full – flows that start in time, links that they cross, settings of their endpoints,
+//! marks that a queue sets and an endpoint answers –, and a setting that does not change the effect is unused.
 
 use crate::bottleneck::ways_of;
 use crate::endpoint::carrier_of;
@@ -12,7 +12,7 @@ use earlybird_sim::Carrier;
 use earlybird_tcp::EcnMode;
 use std::collections::BTreeSet;
 
-/// All that a run depends on.
+/// All values that a run depends on.
 #[derive(Debug, PartialEq)]
 struct Effect {
     flows: Vec<(Flow, String)>,
@@ -58,7 +58,7 @@ fn complaint(setting: &Setting, scenario: &Scenario) -> ScenarioError {
     }
 }
 
-/// Works out what a run depends on; nothing if the scenario is not legal.
+/// Computes the values that a run depends on. `None` if the scenario is not legal.
 fn effect_of(scenario: &Scenario) -> Option<Effect> {
     let nodes = scenario.network.nodes();
     let has_ends = |flow: &Flow| [&flow.from, &flow.to].iter().all(|end| nodes.contains(&end.as_str()));

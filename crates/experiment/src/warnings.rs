@@ -1,4 +1,4 @@
-//! What can be run but is probably not meant.
+//! Warnings about scenarios that are legal but probably not intended.
 
 use crate::Outputs;
 use crate::bottleneck::ways_of;
@@ -13,8 +13,8 @@ use earlybird_tcp::EcnMode;
 use earlybird_traffic::minimum_playback_delay;
 use earlybird_units::Duration;
 
-/// Lists what in a scenario is legal but cannot work well: playback delays that leave no time for a repair, queues that hold
-/// no packet, transports that wait for marks which no queue gives, and an end before the beginning.
+/// Lists settings that are legal but cannot work well: playback delays without time for a retransmission, queues that hold
+/// no packet, transports that need marks which no queue sets, and an end before the first start.
 ///
 /// # Errors
 /// As [`run`](crate::run).
@@ -27,7 +27,7 @@ pub fn warnings(scenario: &Scenario) -> Result<Vec<ScenarioError>, ScenarioError
     Ok(all)
 }
 
-/// Says so if the end comes before any flow.
+/// Warns if the run ends before any flow starts.
 fn nothing_to_run(scenario: &Scenario) -> Vec<ScenarioError> {
     let first = scenario.flows.iter().map(first_start).min().filter(|first| *first >= scenario.duration);
     let warning = |first| ScenarioError {

@@ -1,4 +1,4 @@
-//! What has come, on its way to an application.
+//! Received data on its way to the application.
 
 use crate::Carriage;
 use crate::outbox::LABEL;
@@ -24,7 +24,7 @@ impl Inbox {
         Self { carriage, received: 0, parts: BTreeMap::new(), events: VecDeque::new() }
     }
 
-    /// Learns what became of streams.
+    /// Handles an event of streams.
     pub(crate) fn on_stream(&mut self, connection: &mut Connection, event: &StreamEvent) {
         match event {
             StreamEvent::Opened { dir: Dir::Uni } => {

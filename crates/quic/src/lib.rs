@@ -21,7 +21,7 @@ use earlybird_units::{Instant, SeedTree};
 /// and UDP's headers (`MtuDiscoveryConfig::upper_bound`).
 pub const LARGEST_PAYLOAD: u16 = 1452;
 
-/// How units travel.
+/// The mapping of units to QUIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Carriage {
     /// All in one stream: every unit waits for those before it.

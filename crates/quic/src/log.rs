@@ -1,4 +1,4 @@
-//! What quinn tells in its log and nowhere else: that its probe timer has expired.
+//! The expiry of quinn's probe timer, which only its log reports.
 
 use std::cell::Cell;
 use std::fmt;

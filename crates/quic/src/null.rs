@@ -142,7 +142,7 @@ impl ServerConfig for Null {
     }
 }
 
-/// What an end writes or waits for next.
+/// The next step of an end's handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// Writes a flight of so many bytes, with its transport parameters if they have their place in it.
@@ -185,10 +185,10 @@ const SERVER: &[Step] = &[
 #[derive(Debug)]
 struct Handshake {
     side: Side,
-    /// What is still to be done.
+    /// The remaining steps.
     steps: &'static [Step],
     parameters: Vec<u8>,
-    /// What came of the flight that is being read.
+    /// The received part of the current flight.
     arrived: Vec<u8>,
     peer: Option<TransportParameters>,
 }

@@ -1,4 +1,4 @@
-//! What an application has written and quinn has not taken yet.
+//! Data that the application wrote and quinn has not taken yet.
 
 use crate::Carriage;
 use bytes::Bytes;

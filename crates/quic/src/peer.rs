@@ -24,7 +24,7 @@ pub(crate) struct Peer {
     outbox: Outbox,
     inbox: Inbox,
     silence: Silence,
-    /// What is to be sent before the connection is asked.
+    /// Datagrams to send before polling the connection.
     ready: VecDeque<ExternalDatagram>,
     /// Packets with something of the application.
     data_packets: u64,

@@ -1,4 +1,4 @@
-//! How long nothing came before a probe timeout.
+//! The time without progress before a probe timeout (PTO).
 
 use earlybird_sim::ExternalEvent;
 use earlybird_units::{Duration, Instant};

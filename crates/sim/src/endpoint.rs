@@ -1,4 +1,4 @@
-//! One end of a connection, or of a flow of datagrams, in the simulated network.
+//! One end of a connection or of a flow of datagrams.
 
 use crate::external_stack::ExternalStack;
 use crate::ids::{FlowId, GroupId, RouteId};
@@ -13,7 +13,7 @@ use earlybird_traffic::{ReceiverId, SenderId};
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Datagram, Flags, Segment};
 
-/// How large headers are on a link.
+/// The header size that links count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderSize {
     /// ns-2: 40 bytes, and 8 for each SACK block; none around datagrams with payload.
@@ -64,29 +64,29 @@ impl HeaderSize {
     }
 }
 
-/// What the connections of a flow are made of.
+/// Settings of a flow of TCP connections.
 #[derive(Clone, Copy, Debug)]
 pub struct EndpointSettings {
-    /// The side that opens, which sends the data.
+    /// The end that opens and sends data.
     pub opener: Config,
-    /// The other side.
+    /// The other end.
     pub listener: Config,
-    /// How large headers are.
+    /// The header size that links count.
     pub headers: HeaderSize,
-    /// Connections end with a FIN in each direction; ns-2's one-way agents just stop.
+    /// Whether connections end with a FIN in each direction. ns-2's one-way agents just stop.
     pub closes_with_fin: bool,
 }
 
-/// What a flow of datagrams is made of.
+/// Settings of a flow of datagrams.
 #[derive(Clone, Copy, Debug)]
 pub struct DatagramSettings {
     /// Its endpoints.
     pub config: datagram::Config,
-    /// How large headers are.
+    /// The header size that links count.
     pub headers: HeaderSize,
 }
 
-/// What a flow over a stack from outside is made of. Its links count IPv4's header and UDP's.
+/// Settings of a flow over an external stack. Its links count the headers of IPv4 and UDP.
 #[derive(Clone, Copy, Debug)]
 pub struct ExternalSettings {
     /// Makes its connections.
@@ -97,7 +97,7 @@ pub struct ExternalSettings {
     pub ecn: bool,
 }
 
-/// What carries a flow.
+/// The transport of a flow.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there are few of them")]
 pub enum Carrier {
@@ -126,7 +126,7 @@ impl From<EndpointSettings> for Carrier {
     }
 }
 
-/// The machine at one end.
+/// The protocol state machine at one end.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "most are connections, which every packet reads")]
 pub(crate) enum Agent {
@@ -214,20 +214,20 @@ impl Agent {
     }
 }
 
-/// Who reads at an endpoint.
+/// The reader of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
-    /// Nobody in particular: everything is read as soon as it is there in order, and only how much it is counts.
+    /// No application: data is read as soon as it is in order, and only its amount is counted.
     Discard,
-    /// A reader that always waits, and steps over whatever the transport lets it; it reads units.
+    /// No application: reads units, always waits, and skips all that the transport lets it skip.
     Skipping,
     /// An application.
     Receiver(ReceiverId),
-    /// An application that opened the connection, and is asked by this one.
+    /// The sender application, which reads the requests of this receiver.
     Requests(ReceiverId),
 }
 
-/// One end of a connection, and its place in the network.
+/// One end of a connection, attached to the network.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) agent: Agent,
@@ -246,16 +246,16 @@ pub(crate) struct Endpoint {
     pub(crate) last_link_delay: Duration,
     pub(crate) is_in_use: bool,
     pub(crate) reader: Reader,
-    /// Nobody needs to be told of what can be read here.
+    /// Whether data is read without a call to an application or observer.
     pub(crate) auto_read: bool,
-    /// Bytes that the application has written and the send buffer has no room for.
+    /// Bytes written for which the send buffer had no room.
     pub(crate) unwritten: u64,
-    /// What was written here, if the peer's reader asks what it is.
+    /// The units written here, if the peer's reader asks for them.
     pub(crate) unit_io: Option<Box<UnitIo>>,
 }
 
 impl Endpoint {
-    /// Tells an observer where the connection stands, if it is one.
+    /// Reports the state of a TCP connection to the observer.
     pub(crate) fn report_state<O: Observer>(&self, at: Instant, arrived: Option<&Packet>, observer: &mut O) {
         if let Agent::Tcp(connection) = &self.agent {
             observer.on_state(at, self.flow, arrived, connection);

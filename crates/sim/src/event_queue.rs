@@ -1,9 +1,9 @@
-//! The events to come, in a calendar: a page for each short span of time, so that the next event is found at a cost that does
+//! The event queue: a bucket for each short span of time, so that the next event is found at a cost that does
 //! not depend on how many there are (Brown, "EventQueue queues", CACM 31(10), 1988).
 //!
-//! The calendar has pages for a while to come. What lies beyond – retransmission timers, most of all – waits in a heap. How
-//! long a page is, and how many there are, follows from the events themselves: one or two on a page that has any, and most of
-//! them in the calendar when they come. Neither has any influence on their order.
+//! The buckets cover a limited time. Later events – retransmission timers, most of all – wait in a heap. How
+//! wide a bucket is, and how many there are, adapts to the events: one or two in a bucket that has any, and most of
+//! them in buckets, not in the heap. Neither has any influence on their order.
 
 mod buckets;
 
@@ -14,30 +14,30 @@ use earlybird_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Events in their order; equal ones in that of their entry.
+/// Pending events in order; equal ones in order of insertion.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     pub(crate) pool: PacketPool,
-    /// PacketPool of what concerns no packet.
+    /// Number of events without a packet.
     scheduled: usize,
-    /// What is left of the page opened last, and what was entered for those before.
+    /// The rest of the current bucket, and events that were added for earlier ones.
     open: SlotId,
-    /// The number of the first page that was not opened yet.
+    /// The number of the first bucket after the current one.
     closed: u64,
     /// Buckets are 2 to this power of nanoseconds long.
     length: u32,
     pages: Buckets,
-    /// Events beyond the pages by their keys and the numbers of their entry, and the page of the first.
+    /// Events beyond the last bucket with their keys and order of insertion, and the bucket of the first.
     later: BinaryHeap<Reverse<(u128, u64, SlotId)>>,
     beyond: u64,
     entries: u64,
     season: Season,
 }
 
-/// What happened since the calendar was last adjusted.
+/// Counters since the last adjustment.
 #[derive(Debug, Default)]
 struct Season {
-    /// The page with which it began.
+    /// The bucket at the last adjustment.
     start: u64,
     /// Buckets opened, events taken out, and how many of those came from beyond.
     pages: u64,
@@ -45,13 +45,13 @@ struct Season {
     from_beyond: u64,
 }
 
-/// 131 µs, and pages for half a second: suits a few thousand packets per second.
+/// 131 µs, and buckets for half a second: fits a few thousand packets per second.
 const LENGTH_AT_FIRST: u32 = 17;
 const PAGES_AT_FIRST: usize = 1 << 12;
 const FEWEST_PAGES: usize = 1 << 8;
 const MOST_PAGES: usize = 1 << 18;
 const LONGEST: u32 = 32;
-/// Events after which the calendar may be adjusted.
+/// Number of events between adjustments.
 const SEASON: u64 = 1 << 12;
 
 impl Default for EventQueue {
@@ -72,7 +72,7 @@ impl Default for EventQueue {
 }
 
 impl EventQueue {
-    /// Enters the event in a slot, not before the last one that was taken out.
+    /// Inserts the event of a slot. It must not come before the last event that was removed.
     #[inline]
     pub(crate) fn push(&mut self, slot: SlotId) {
         let page = self.bucket_of(slot);
@@ -86,7 +86,7 @@ impl EventQueue {
         self.pool.insert(list, slot);
     }
 
-    /// Enters an event that concerns no packet.
+    /// Schedules an event without a packet.
     pub(crate) fn schedule(&mut self, event: SimEvent) {
         let slot = self.pool.take();
         self.scheduled += 1;
@@ -94,13 +94,13 @@ impl EventQueue {
         self.push(slot);
     }
 
-    /// Sets the slot free of an event that concerned no packet.
+    /// Frees the slot of an event without a packet.
     pub(crate) fn free_event(&mut self, slot: SlotId) {
         self.pool.set_free(slot);
         self.scheduled -= 1;
     }
 
-    /// Returns how many packets there are: entered, or kept elsewhere.
+    /// Returns the number of packets in the network, with or without a pending event.
     pub(crate) fn packets(&self) -> usize {
         self.pool.len() - self.scheduled
     }
@@ -121,7 +121,7 @@ impl EventQueue {
         self.beyond = self.later.peek().map_or(u64::MAX, |Reverse((.., slot))| self.bucket_of(*slot));
     }
 
-    /// Takes out the slot of the first event if that comes before `end`.
+    /// Removes the first event if it comes before `end`. Returns its slot.
     #[inline]
     pub(crate) fn pop_before(&mut self, end: Instant) -> Option<SlotId> {
         if self.open == SlotId::NONE {
@@ -140,7 +140,7 @@ impl EventQueue {
         (self.open != SlotId::NONE).then(|| self.pool.get(self.open).event.at())
     }
 
-    /// Opens the next page that has something on it.
+    /// Opens the next bucket that is not empty.
     #[inline]
     fn advance(&mut self) {
         match self.pages.next_nearby(self.closed) {
@@ -170,8 +170,8 @@ impl EventQueue {
         }
     }
 
-    /// Adds what waits for the page that is open now. It was entered before what is on the page already, and so comes first
-    /// among equals.
+    /// Merges the heap's events of the current bucket. They were inserted before those in the bucket, and so come first
+    /// among equal ones.
     fn merge_overflow(&mut self) {
         let mut entered = std::mem::replace(&mut self.open, SlotId::NONE);
         while self.beyond < self.closed

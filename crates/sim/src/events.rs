@@ -1,52 +1,52 @@
-//! What happens, and in which order.
+//! Events and their total order.
 
 use crate::ids::LinkId;
 use crate::packet_pool::SlotId;
 use crate::timestamp::Timestamp;
 use earlybird_units::Instant;
 
-/// What happens; simultaneous events happen in this order, then by number.
+/// The kind of an event. Simultaneous events are handled in this order, then by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum EventKind {
-    /// A link may send its next packet.
+    /// An event-driven link can send its next packet.
     Service = 0,
-    /// An endpoint's timer, set long before.
+    /// A timer of an endpoint that was set before the packets that arrive now were sent.
     Timer = 1,
-    /// The first packet in a link's pipe reaches the far end.
+    /// A packet reaches the far end of a link.
     Arrival = 2,
-    /// An endpoint's timer, set while what arrives now was on its way already: ns-2 keeps the order in which events were set.
+    /// A timer that was set after the packets that arrive now were sent: ns-2 orders simultaneous events by when they were set.
     ShortTimer = 3,
-    /// A packet that a link kept back reaches the far end, behind those that pass it.
+    /// A packet that a link held for reordering reaches the far end, after those that pass it.
     Release = 4,
-    /// An application's wake-up.
+    /// The wake-up of an application.
     Wake = 5,
-    /// A measurement.
+    /// A sample or the end of the warm-up.
     Probe = 6,
 }
 
-/// Something that happens to the packet in whose slot it is, or to the link, held_id, endpoint or application of a number. Events
+/// An event of the packet in its slot, or of the link, held_id, endpoint or application of a number. Events
 /// are ordered by time, ns-2's opinion on ties, kind and number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SimEvent {
     pub(crate) timestamp: Timestamp,
-    /// What decides where times are equal: ns-2's opinion (24 bits), kind (8), number (32).
+    /// The tie break of equal times: bits of ns-2's clock (24 bits), kind (8), number (32).
     rank: u64,
     /// The event behind it in its list, while it is in one.
     pub(crate) next: SlotId,
 }
 
 impl SimEvent {
-    /// Stands where nothing is to happen.
+    /// The event of a free slot.
     pub(crate) const NONE: Self = Self { timestamp: Timestamp::ZERO, rank: 0, next: SlotId::NONE };
 
-    /// Makes an event that concerns no packet.
+    /// Makes an event without a packet.
     pub(crate) fn new(timestamp: Timestamp, kind: EventKind, number: u32) -> Self {
         let timestamp = Timestamp::from_tie_break(timestamp.at, timestamp.tie_break());
         Self { timestamp, rank: Self::rank(timestamp, kind, number), next: SlotId::NONE }
     }
 
-    /// Turns it into the arrival of a packet at the far end of a link, at the moment that stands there.
+    /// Makes it the arrival at the far end of a link, at the timestamp that it has.
     #[inline]
     pub(crate) fn become_arrival(&mut self, link: LinkId) {
         self.rank = Self::rank(self.timestamp, EventKind::Arrival, link.0);
@@ -57,7 +57,7 @@ impl SimEvent {
         u64::from(timestamp.tie_break()) << 40 | (kind as u64) << 32 | u64::from(number)
     }
 
-    /// Returns time and rank as one number, by which events are ordered: it is compared in two instructions.
+    /// Returns time and tie break as one number, which two instructions compare.
     #[inline]
     pub(crate) fn key(&self) -> u128 {
         u128::from(self.timestamp.at.as_nanos()) << 64 | u128::from(self.rank)
@@ -81,7 +81,7 @@ impl SimEvent {
         }
     }
 
-    /// Returns whether its kind is [`EventKind::Arrival`], as that of most.
+    /// Returns whether its kind is [`EventKind::Arrival`], the most frequent one.
     #[inline]
     pub(crate) fn is_arrival(&self) -> bool {
         (self.rank >> 32) as u8 == EventKind::Arrival as u8

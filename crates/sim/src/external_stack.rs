@@ -1,11 +1,11 @@
-//! Stacks from outside: what the simulator asks of one to have its connections among its own.
+//! The interface to protocol stacks of other projects, such as quinn.
 
 use earlybird_tcp::Statistics;
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::Ecn;
 use std::fmt::Debug;
 
-/// Makes the connections of a stack from outside, whose packets are datagrams of UDP with real payload.
+/// Makes connections of an external stack. Their packets are UDP datagrams with real payload.
 ///
 /// The same stack means the same behaviour: its [`Debug`] form is what runs are compared by.
 pub trait ExternalStack: Debug + Sync {
@@ -14,20 +14,20 @@ pub trait ExternalStack: Debug + Sync {
     fn pair(&self, now: Instant, seeds: SeedTree) -> [Box<dyn ExternalConnection>; 2];
 }
 
-/// One end of a connection of such a stack: no clock but the world's, no IO.
+/// One end of an external connection. It does no IO, and its only clock is the simulator's.
 ///
 /// After every call that may change something, the world drains [`Self::poll_event`], then [`Self::poll_transmit`], and then
 /// asks for [`Self::poll_timeout`].
 pub trait ExternalConnection: Debug + Send {
     /// Takes the payload of a datagram from the network.
     fn on_datagram(&mut self, now: Instant, ecn: Ecn, payload: Vec<u8>);
-    /// Acts on whatever deadline has come.
+    /// Handles an expired timer.
     fn on_timeout(&mut self, now: Instant);
     /// Returns the time at which to call [`Self::on_timeout`].
     fn poll_timeout(&mut self) -> Option<Instant>;
     /// Returns the next datagram to send, if there is one.
     fn poll_transmit(&mut self, now: Instant) -> Option<ExternalDatagram>;
-    /// Returns the next thing that the application or an observer should know.
+    /// Returns the next event, if there is one.
     fn poll_event(&mut self) -> Option<ExternalEvent>;
     /// Writes bytes that are no unit, to be sent as the network lets them.
     fn write(&mut self, bytes: u64);
@@ -35,31 +35,31 @@ pub trait ExternalConnection: Debug + Send {
     fn write_unit(&mut self, bytes: u64);
     /// Returns the payload bytes of the application that have come.
     fn received(&self) -> u64;
-    /// Returns those of them that are a stream in order, which was read up to there; none where units come by themselves.
+    /// Returns how many of them are a stream in order that was read. Zero if units arrive one by one.
     fn in_order(&self) -> u64;
-    /// Says where the connection stands.
+    /// Returns the connection's state for observers.
     fn state(&self) -> ExternalState;
 }
 
-/// A datagram that a guest wants to be sent.
+/// A datagram that an external connection sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalDatagram {
-    /// What follows UDP's header.
+    /// UDP payload.
     pub payload: Vec<u8>,
     /// The ECN field.
     pub ecn: Ecn,
-    /// Whether there is something of the application in it.
+    /// Whether it carries application data.
     pub is_data: bool,
 }
 
-/// What a guest wants to be known.
+/// An event of an external connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExternalEvent {
     /// More of the stream is there in order.
     Readable,
     /// All of a unit that comes by itself is there.
     Delivered(u32),
-    /// Nothing came back for so long that a timer expired.
+    /// A loss timer expired.
     Timeout {
         /// The timer's length.
         timer: Duration,
@@ -68,15 +68,15 @@ pub enum ExternalEvent {
     },
 }
 
-/// What a guest tells of its connection.
+/// Counters and state of an external connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ExternalState {
-    /// What it counted; what it does not count is 0.
+    /// Counters. A counter that the stack does not have is 0.
     pub statistics: Statistics,
     /// Congestion window in full packets.
     pub cwnd: f64,
     /// Smoothed round-trip time, once there was a sample.
     pub srtt: Option<Duration>,
-    /// The shortest one.
+    /// Smallest round-trip time.
     pub min_rtt: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! What carries packets from one endpoint to another.
+//! Forwarding of packets from one endpoint to another.
 
 mod event_driven;
 mod reorder_buffer;
@@ -14,7 +14,7 @@ use crate::timestamp::Timestamp;
 use earlybird_units::Instant;
 use reorder_buffer::ReorderBuffer;
 
-/// The network, the packets in it, and what is to happen.
+/// The network, the packets in it, and the pending events.
 #[derive(Debug)]
 pub(crate) struct Forwarder<O> {
     pub(crate) now: Timestamp,
@@ -32,7 +32,7 @@ impl<O: Observer> Forwarder<O> {
         Self { now: Timestamp::ZERO, events, network, payloads, stragglers, observer }
     }
 
-    /// Lets a packet go that an endpoint has sent.
+    /// Sends a packet that an endpoint has written.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as of `forward`")]
     pub(crate) fn depart(&mut self, slot: SlotId) {
@@ -43,7 +43,7 @@ impl<O: Observer> Forwarder<O> {
         }
     }
 
-    /// Lets a packet go on at the moment in its slot, which is now; says whether it has come to the end of its route.
+    /// Forwards a packet now. Returns whether it is at the end of its route.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet comes by several times, so that calls cost much")]
     pub(crate) fn forward(&mut self, slot: SlotId) -> bool {
@@ -56,7 +56,7 @@ impl<O: Observer> Forwarder<O> {
         step == Hop::END
     }
 
-    /// Carries a packet over its next links as far as its fate is known now.
+    /// Carries a packet over its next links, as far as the analytic link model reaches.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as of `forward`")]
     fn carry(&mut self, slot: SlotId, first: Hop) {
@@ -88,7 +88,7 @@ impl<O: Observer> Forwarder<O> {
         self.observer.on_packet(at, PacketEvent::Dropped(link, cause), self.events.pool.set_free(slot));
     }
 
-    /// Enters the arrival of a packet at the far end of a link.
+    /// Schedules the arrival of a packet at the far end of a link.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as of `forward`")]
     fn schedule_arrival(&mut self, link: LinkId, slot: SlotId) {

@@ -1,4 +1,4 @@
-//! The numbers by which the parts of a world are known.
+//! Identifiers of the parts of a world.
 
 pub use earlybird_traffic::FlowId;
 
@@ -10,7 +10,7 @@ pub struct NodeId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u32);
 
-/// A list of links from one host to another; and while a packet is on its way, the rest of it.
+/// A list of links from one host to another, or the rest of it for a packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RouteId(pub(crate) u32);
 

@@ -1,11 +1,11 @@
-//! What may happen to packets at the far end of a link: reordering and duplication.
+//! Reordering and duplication of packets at the far end of a link.
 
 use crate::packet::Packet;
 use crate::packet_filter::PacketFilter;
 use earlybird_units::{Duration, Instant, Random};
 use std::collections::VecDeque;
 
-/// A repeated chance whose outcomes may depend on each other, as Linux's netem has it.
+/// Bernoulli trials whose outcomes may be correlated, as in Linux' netem (`get_crandom`).
 #[derive(Clone, Debug)]
 pub struct CorrelatedBernoulli {
     /// Probability of each outcome.
@@ -19,53 +19,53 @@ pub struct CorrelatedBernoulli {
 }
 
 impl CorrelatedBernoulli {
-    /// Makes a chance of probability and correlation from 0 to 1, below 1 for the latter.
+    /// Makes trials with a probability from 0 to 1 and a correlation from 0 to below 1.
     pub fn new(probability: f64, correlation: f64, mut random: Random) -> Self {
         let last = random.unit();
         Self { probability, correlation, random, last }
     }
 
-    /// Draws.
+    /// Runs one trial.
     pub fn draw(&mut self) -> bool {
         self.last = (1.0 - self.correlation) * self.random.unit() + self.correlation * self.last;
         self.last < self.probability
     }
 }
 
-/// Keeps some packets back while others pass.
+/// Holds some packets back while others pass.
 #[derive(Clone, Debug)]
 pub struct Reordering {
-    /// Which packets are kept back.
+    /// Selects the packets that are held.
     pub chance: CorrelatedBernoulli,
-    /// Whose packets may be, and are counted.
+    /// Packets that may be held, and that count as passing.
     pub filter: PacketFilter,
-    /// How much later they arrive …
+    /// Additional delay of a held packet …
     pub delay: Duration,
-    /// … unless so many others have passed before.
+    /// … unless this many other packets have passed before.
     pub packets: Option<u32>,
 }
 
 /// Delivers some packets twice.
 #[derive(Clone, Debug)]
 pub struct Duplication {
-    /// Which packets are doubled.
+    /// Selects the packets that are duplicated.
     pub chance: CorrelatedBernoulli,
-    /// Whose packets may be.
+    /// Packets that may be duplicated.
     pub filter: PacketFilter,
 }
 
-/// What a link does to packets besides losing them.
+/// Reordering and duplication on one link.
 #[derive(Clone, Debug, Default)]
 pub struct Impairments {
-    /// Keeps some back.
+    /// Reordering, if any.
     pub reordering: Option<Reordering>,
-    /// Doubles some.
+    /// Duplication, if any.
     pub duplication: Option<Duplication>,
-    /// Packets kept back so far.
+    /// Packets held so far.
     pub packets_reordered: u64,
     /// Copies made so far.
     pub packets_duplicated: u64,
-    /// Those that wait for others to pass, in the order in which their patience ends.
+    /// Packets that wait for others to pass, in order of their deadlines.
     waiting: VecDeque<Waiting>,
 }
 
@@ -83,7 +83,7 @@ impl Impairments {
         Self { reordering, duplication, ..Self::default() }
     }
 
-    /// Returns whether a packet comes out twice.
+    /// Draws whether a packet is duplicated.
     pub(crate) fn is_duplicated(&mut self, packet: &Packet) -> bool {
         let Some(rule) = self.duplication.as_mut().filter(|rule| rule.filter.matches(packet)) else { return false };
         let is_doubled = rule.chance.draw();
@@ -91,7 +91,7 @@ impl Impairments {
         is_doubled
     }
 
-    /// Returns how long at most a packet is kept back, if it is.
+    /// Draws whether a packet is held. Returns the longest time for which it is.
     pub(crate) fn hold_delay(&mut self, packet: &Packet) -> Option<Duration> {
         let rule = self.reordering.as_mut().filter(|rule| rule.filter.matches(packet))?;
         let is_kept = rule.chance.draw();
@@ -106,7 +106,7 @@ impl Impairments {
         }
     }
 
-    /// Learns that a packet passes, and gives the held packets of those it sets free before their time is over.
+    /// Counts a packet that passes. Returns the held packets that it releases before their deadline.
     pub(crate) fn pass(&mut self, at: Instant, packet: &Packet) -> impl Iterator<Item = u32> {
         let counts = self.reordering.as_ref().is_some_and(|rule| rule.filter.matches(packet));
         while self.waiting.pop_front_if(|first| first.deadline <= at).is_some() {}

@@ -20,29 +20,29 @@ use event_driven::QueueServer;
 use backlog::LinkBacklog;
 pub(crate) use event_driven::EnqueueOutcome;
 
-/// What a link is made of.
+/// Settings of a link.
 #[derive(Clone, Debug)]
 pub struct LinkSettings {
     /// The link's name in results.
     pub name: String,
     /// Bits per second; at first, or on average, if it changes.
     pub rate: Rate,
-    /// How it changes.
+    /// Changes of the rate.
     pub changes: Option<RateChanges>,
     /// Propagation time.
     pub delay: Duration,
-    /// The most that may wait.
+    /// Capacity of the queue.
     pub limit: QueueLimit,
-    /// What goes when there is too much.
+    /// Queue discipline.
     pub discipline: Discipline,
     /// The queue's random numbers.
     pub random: Random,
-    /// What gets lost in front of the queue.
+    /// Loss rules, applied before the queue.
     pub losses: Vec<Loss>,
 }
 
 impl LinkSettings {
-    /// Returns those of a link of constant rate without propagation time, at which everything may wait and nothing gets lost.
+    /// Returns settings with a constant rate, no propagation delay, an unlimited queue and no losses.
     pub fn plain(name: &str, rate: Rate, seeds: SeedTree) -> Self {
         Self {
             name: name.to_owned(),
@@ -63,18 +63,18 @@ impl LinkSettings {
     }
 }
 
-/// What passed a link.
+/// Packet counters of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Counters {
-    /// Packets that came.
+    /// Packets that arrived.
     pub packets_in: u64,
-    /// Bytes of the packets that went on, or will: those that wait, or of which a part is sent, are among them. See
+    /// Bytes of packets that were not dropped, including those that still wait. See
     /// [`Link::bits_sent`].
     pub bytes_out: u64,
-    /// Packets that got lost, found the queue full, or were dropped by it later.
+    /// Packets that were dropped, by a loss rule or by the queue.
     pub packets_dropped: u64,
-    /// Packets that the queue marked in place of dropping them.
+    /// Packets that the queue marked with CE.
     pub packets_marked: u64,
 }
 
@@ -89,19 +89,19 @@ impl Counters {
         }
     }
 
-    /// Takes back that a packet went on.
+    /// Counts the drop of a packet that was accepted before.
     fn drop_later(&mut self, bytes: u32) {
         self.packets_dropped += 1;
         self.bytes_out -= u64::from(bytes);
     }
 
-    /// Returns the packets that went on.
+    /// Returns the packets that were not dropped.
     pub const fn packets_out(&self) -> u64 {
         self.packets_in - self.packets_dropped
     }
 }
 
-/// How often each group's packets found how many packets waiting when they came to a queue.
+/// By group, a histogram of the queue length that arriving packets found.
 #[derive(Clone, Debug)]
 struct QueueLengths {
     from: Instant,
@@ -120,52 +120,52 @@ impl QueueLengths {
     }
 }
 
-/// A link with what is on it. In this order: what every packet reads lies in the first two lines of the cache.
+/// A link. Fields that every packet reads are in the first two cache lines.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Link {
     free_at: Timestamp,
-    /// As [`Link::count_until`] asked.
+    /// Set by [`Link::count_until`].
     end: Instant,
     clock: TransmissionClock,
     delay: Duration,
     delay_seconds: f64,
-    /// The size of packets that can be taken without a look: the last one was as large, the link takes it when it is idle, and
-    /// is plain. 0 if none can.
+    /// The packet size for the fast path: the last packet had it, an idle link accepts it, and the link
+    /// is plain. 0 disables the fast path.
     fast_path_bytes: u32,
-    /// From when on groups are counted, if they are.
+    /// When counting by group starts.
     counts_from: Instant,
-    /// The packets that have not begun their transmission, and perhaps some that have; none where a server has them.
+    /// Packets whose transmission has not begun, and perhaps some that were not removed yet. Empty on event-driven links.
     waiting: LinkBacklog,
-    /// If fewer are there, one more changes nothing but their number: there is room, and as many have waited before.
+    /// Below this length one more packet has room and sets no new maximum.
     usual: usize,
-    /// Sum of all waiting times.
+    /// Sum of all queueing delays.
     pub waited: Duration,
-    /// Everything since the start.
+    /// Counters since the start of the run.
     pub total: Counters,
-    /// Where packets wait if their departure is not known beforehand.
+    /// The queue of an event-driven link.
     server: Option<Box<QueueServer>>,
-    /// An idle link takes packets that are smaller.
+    /// An idle link accepts packets that are smaller than this.
     max_bytes_when_idle: u64,
-    /// Nothing gets lost in front of the queue, and nobody asks how long it was.
+    /// Whether the link has no loss rules and counts no queue lengths.
     is_plain: bool,
-    /// Packets may leave it out of order or twice; see `Network::set_impairments`.
+    /// Whether it reorders or duplicates packets; see `Network::set_impairments`.
     pub(crate) is_impaired: bool,
     has_losses: bool,
-    /// The packet that came last was taken by a rule of losses.
+    /// Whether a loss rule dropped the last packet.
     last_was_lost: bool,
     limit: QueueLimit,
-    /// Bytes that a server's queue holds.
+    /// Bytes in the queue of an event-driven link.
     queued_bytes: u64,
-    /// By group, as [`Link::count_groups`] asked.
+    /// By group, since the time set by [`Link::count_groups`].
     pub groups: Vec<Counters>,
-    /// As [`Link::count_queue_lengths`] asked.
+    /// Set by [`Link::count_queue_lengths`].
     queue_lengths: Option<Box<QueueLengths>>,
-    /// The part of [`Link::waited`] that packets waited which the queue dropped later.
+    /// The part of [`Link::waited`] of packets that the queue dropped later.
     pub dropped_queueing_delay: Duration,
-    /// The most packets that ever waited.
+    /// The greatest queue length in packets.
     pub max_backlog: usize,
-    /// Time on the wire, after the end, of packets whose departure was known before.
+    /// Transmission time after the end of packets whose departure was computed before.
     transmission_after_end: Duration,
     settings: Box<LinkSettings>,
 }
@@ -208,13 +208,13 @@ impl Link {
         self.counts_from = from;
     }
 
-    /// Counts how many packets each packet of `groups` groups finds waiting, from a given time on.
+    /// Counts the queue lengths that packets of `groups` groups find, from a given time on.
     pub fn count_queue_lengths(&mut self, groups: usize, from: Instant) {
         (self.is_plain, self.fast_path_bytes) = (false, 0);
         self.queue_lengths = Some(Box::new(QueueLengths { from, counts: vec![Vec::new(); groups] }));
     }
 
-    /// Takes what leaves after this time for not sent, see [`Link::bits_sent`]; to be said before the first packet comes.
+    /// Sets the end of the run for [`Link::bits_sent`]. Must be called before the first packet.
     pub fn count_until(&mut self, end: Instant) {
         self.end = end;
     }
@@ -233,18 +233,18 @@ impl Link {
         self.queue_lengths.as_ref().map_or(&[], |queue_lengths| &queue_lengths.counts)
     }
 
-    /// Returns the mean time in milliseconds that a packet which the link sent had waited for it.
+    /// Returns the mean queueing delay of the packets that the link sent, in milliseconds.
     pub fn mean_queue_delay_ms(&self) -> f64 {
         1e3 * self.waited.saturating_sub(self.dropped_queueing_delay).as_secs_f64()
             / self.total.packets_out().max(1) as f64
     }
 
-    /// Returns what the link is made of.
+    /// Returns the link's settings.
     pub fn settings(&self) -> &LinkSettings {
         &self.settings
     }
 
-    /// Takes a packet at its entrance, and turns the moment at which it comes into that of its arrival at the far end; gives
+    /// Accepts a packet and turns its arrival time here into that at the far end. Returns
     /// `false` if it is dropped.
     // Every packet comes by several times: this is short, and calls nothing but at its end.
     #[inline(never)]
@@ -268,8 +268,8 @@ impl Link {
         true
     }
 
-    /// Takes a packet that may get lost, for which there may be no room, which comes just when another one has left, or at which
-    /// somebody looks.
+    /// Accepts any packet. It may be lost, find no room, arrive just when another one leaves, or
+    /// be counted.
     #[inline(never)]
     fn accept_slow_path(&mut self, timestamp: &mut Timestamp, packet: &Packet) -> bool {
         let is_lost = self.has_losses && self.is_lost(timestamp.at, packet);
@@ -307,7 +307,7 @@ impl Link {
         self.limit.has_room(self.waiting.len(), self.waiting.bytes(), packet.bytes)
     }
 
-    /// Returns the moment at which a packet arrives at the far end.
+    /// Returns when an accepted packet arrives at the far end.
     fn transmit(&mut self, now: Timestamp, is_idle: bool, bytes: u32) -> Timestamp {
         let fits = self.is_plain && u64::from(bytes) < self.max_bytes_when_idle;
         self.fast_path_bytes = if fits { bytes } else { 0 };
@@ -330,7 +330,7 @@ impl Link {
         }
     }
 
-    /// Returns the moment at which a packet arrives at the far end that leaves at a moment, for so long.
+    /// Transmits a packet from `start` on. Returns when it arrives at the far end.
     #[inline]
     fn transmit_at(&mut self, start: Timestamp, (span, seconds): (Duration, f64)) -> Timestamp {
         self.free_at = start.after(span, seconds);
@@ -340,7 +340,7 @@ impl Link {
         start.after(span + self.delay, seconds + self.delay_seconds)
     }
 
-    /// Several links look ahead together: packets come to the later ones that leave the first after the end.
+    /// Counts transmission time after the end: chained links compute departures ahead of time.
     #[cold]
     fn count_after_end(&mut self, start: Instant) {
         self.transmission_after_end += self.free_at.at - start.max(self.end);
@@ -351,7 +351,7 @@ impl Link {
         self.each_counter(at, packet, |counters| counters.count(packet.bytes, is_kept));
     }
 
-    /// Changes the counters that concern a packet which came at this time.
+    /// Changes the counters of a packet that arrived at this time.
     #[inline]
     fn each_counter(&mut self, at: Instant, packet: &Packet, change: impl Fn(&mut Counters)) {
         change(&mut self.total);

@@ -10,7 +10,7 @@ use crate::packet::Packet;
 use crate::packet_filter::PacketFilter;
 use earlybird_units::{Instant, Random};
 
-/// Which packets get lost.
+/// A rule that selects the packets to drop.
 #[derive(Clone, Debug)]
 pub enum LossRule {
     /// Those with these numbers, in rising order, counted from 0 as they come.
@@ -25,7 +25,7 @@ pub enum LossRule {
         period: u64,
         /// Packets lost in a row.
         burst: u64,
-        /// How often that happens.
+        /// Number of bursts.
         bursts: u64,
     },
     /// A channel that is good or bad.
@@ -36,12 +36,12 @@ pub enum LossRule {
     Fading(Fading),
 }
 
-/// A rule with its state. It counts only the packets that it concerns.
+/// A loss rule with its state. It counts only the packets that its filter selects.
 #[derive(Clone, Debug)]
 pub struct Loss {
     /// The rule.
     pub rule: LossRule,
-    /// Whose packets it concerns.
+    /// Selects the packets that count.
     pub filter: PacketFilter,
     /// Its random numbers.
     pub random: Random,
@@ -50,12 +50,12 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Makes a rule that concerns every packet.
+    /// Makes a rule that counts every packet.
     pub fn new(rule: LossRule, random: Random) -> Self {
         Self { rule, filter: PacketFilter::default(), random, count: 0 }
     }
 
-    /// Counts a packet that comes now, not before the last one, and says whether it is lost.
+    /// Counts a packet that arrives now. Returns whether it is lost.
     pub fn is_lost(&mut self, now: Instant, packet: &Packet) -> bool {
         if !self.filter.matches(packet) {
             return false;

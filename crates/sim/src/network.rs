@@ -6,16 +6,16 @@ use crate::link::{Link, LinkSettings};
 use earlybird_units::Duration;
 use std::collections::VecDeque;
 
-/// A step of a route: its link and how it goes on, in one number, as every packet reads it at every link.
+/// One link of a route with two flags, packed into one number: every packet reads it at every link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hop(u32);
 
 impl Hop {
-    /// Stands behind the last step: the packet is there.
+    /// Marks the end of a route.
     pub(crate) const END: Self = Self(u32::MAX);
-    /// Nothing can be said before the packet comes to the link: this is the end, or the link is served packet by packet.
+    /// An event is needed: this is the end of the route, or the link is event-driven.
     const NEEDS_EVENT: u32 = 1 << 31;
-    /// What leaves the link goes on to the next one, which no other link feeds: its arrival there is known beforehand and needs
+    /// Packets continue to the next link, which only this one feeds: the arrival there is known ahead of time and needs
     /// no event.
     const CHAINED: u32 = 1 << 30;
 
@@ -25,29 +25,29 @@ impl Hop {
         LinkId(self.0 & !(Self::NEEDS_EVENT | Self::CHAINED))
     }
 
-    /// Returns whether more must happen than that the link carries a packet.
+    /// Returns whether the analytic link model does not apply here.
     #[inline]
     pub(crate) const fn needs_event(self) -> bool {
         self.0 & Self::NEEDS_EVENT != 0
     }
 
-    /// Returns whether a packet goes on to the next link at once.
+    /// Returns whether a packet continues to the next link without an event.
     #[inline]
     pub(crate) const fn is_chained(self) -> bool {
         self.0 & Self::CHAINED != 0
     }
 }
 
-/// There is no way between two nodes.
+/// The error that two nodes are not connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoute {
-    /// From here …
+    /// Start of the route.
     pub from: NodeId,
-    /// … to there.
+    /// End of the route.
     pub to: NodeId,
 }
 
-/// What feeds a link.
+/// The source of a link's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Upstream {
     Nobody,
@@ -64,7 +64,7 @@ pub struct Network {
     feeders: Vec<Upstream>,
     /// By link; empty for most.
     impairments: Vec<Impairments>,
-    /// The steps of all routes, one route behind the other, each closed by [`Hop::END`].
+    /// The hops of all routes, one route after the other, each closed by [`Hop::END`].
     steps: Vec<Hop>,
     nodes: u32,
 }
@@ -109,7 +109,7 @@ impl Network {
         RouteId(start)
     }
 
-    /// Finds out, when all is known about the links, where packets go on by themselves.
+    /// Sets the flags of all hops. Called once, when all links and routes are known.
     pub(crate) fn classify_hops(&mut self) {
         for index in 0..self.steps.len() {
             if self.steps[index] == Hop::END {
@@ -156,7 +156,7 @@ impl Network {
         route
     }
 
-    /// Returns the first step of a route, or of what is left of it.
+    /// Returns the first hop of a route, or of the rest of one.
     #[inline]
     pub(crate) fn first_hop(&self, route: RouteId) -> Hop {
         self.steps[route.0 as usize]
@@ -167,7 +167,7 @@ impl Network {
         self.delays(route).fold(Duration::ZERO, |sum, delay| sum + delay)
     }
 
-    /// Returns the propagation time of a route's last link; of none, nothing.
+    /// Returns the propagation delay of a route's last link, or zero for an empty route.
     pub(crate) fn last_link_delay(&self, route: RouteId) -> Duration {
         self.delays(route).last().unwrap_or_default()
     }
@@ -191,18 +191,18 @@ impl Network {
         &mut self.links[link.0 as usize]
     }
 
-    /// Lets packets leave a link out of order or twice.
+    /// Adds reordering and duplication to a link.
     pub fn set_impairments(&mut self, link: LinkId, impairments: Impairments) {
         self.link_mut(link).is_impaired = impairments.reordering.is_some() || impairments.duplication.is_some();
         *self.impairments_mut(link) = impairments;
     }
 
-    /// Returns what a link does to packets besides losing them.
+    /// Returns the reordering and duplication of a link.
     pub fn impairments(&self, link: LinkId) -> &Impairments {
         &self.impairments[link.0 as usize]
     }
 
-    /// Returns the same of all links in order of their numbers.
+    /// Returns the reordering and duplication of all links in order of their numbers.
     pub fn all_impairments(&self) -> impl Iterator<Item = &Impairments> {
         self.impairments.iter()
     }

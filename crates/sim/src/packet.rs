@@ -1,7 +1,7 @@
 use crate::ids::{EndpointId, FlowId, GroupId, RouteId};
 use earlybird_wire::{Datagram, Ecn, Segment};
 
-/// What a packet carries.
+/// The content of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Content {
     /// A segment of a TCP connection.
@@ -10,17 +10,17 @@ pub enum Content {
     Datagram(Datagram),
 }
 
-/// A segment or datagram on its way. In this order: what every link reads comes first.
+/// A segment or datagram in the network. Fields that every link reads come first.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Packet {
-    /// Where it goes …
+    /// The receiving endpoint …
     pub to: EndpointId,
-    /// … and which user of that endpoint it is for: endpoints are used again.
+    /// … and its generation: endpoint numbers are reused for new connections.
     pub generation: u32,
-    /// The links it has yet to take.
+    /// The links that it has not crossed yet.
     pub route: RouteId,
-    /// Whose it is.
+    /// Its flow.
     pub flow: FlowId,
     /// The group of that flow.
     pub group: GroupId,
@@ -28,9 +28,9 @@ pub struct Packet {
     pub bytes: u32,
     /// Number of the segment in its stream, or of the datagram in its flow; [`Packet::PURE_ACK`] if it carries no data.
     pub number: u32,
-    /// What it is known by outside, if it came from there; see [`PacketNetwork`](crate::PacketNetwork). Copies have the same.
+    /// Number given by the caller of [`PacketNetwork`](crate::PacketNetwork). Copies have the same number.
     pub external_id: u32,
-    /// What it carries.
+    /// Its content.
     pub content: Content,
 }
 
@@ -38,13 +38,13 @@ impl Packet {
     /// The number of a packet without a segment of its own.
     pub const PURE_ACK: u32 = u32::MAX;
 
-    /// Makes a packet that comes from outside: its sender and receiver are nobody in particular, and it carries data.
+    /// Makes a packet for [`PacketNetwork`](crate::PacketNetwork). It has no endpoint and counts as data.
     pub const fn external(route: RouteId, bytes: u32, content: Content) -> Self {
         let (to, flow, group) = (EndpointId(0), FlowId(0), GroupId(0));
         Self { to, generation: 0, route, flow, group, bytes, number: 0, external_id: 0, content }
     }
 
-    /// Makes a packet that observers are only told of: other networks than those of the simulator have carried it.
+    /// Makes a packet for observers only: another network has carried it.
     pub const fn observed(to: EndpointId, flow: FlowId, bytes: u32, number: u32, content: Content) -> Self {
         Self { to, flow, number, ..Self::external(RouteId(0), bytes, content) }
     }
@@ -62,7 +62,7 @@ impl Packet {
         }
     }
 
-    /// Returns the place of the segment, to be written.
+    /// Returns the segment to write it.
     #[inline]
     pub(crate) fn segment_mut(&mut self) -> &mut Segment {
         if matches!(self.content, Content::Datagram(_)) {
@@ -82,7 +82,7 @@ impl Packet {
         }
     }
 
-    /// Marks the packet: a queue on its way is congested.
+    /// Sets CE (RFC 3168).
     pub const fn mark(&mut self) {
         match &mut self.content {
             Content::Segment(segment) => segment.ecn = Ecn::Congested,

@@ -1,17 +1,17 @@
 use crate::ids::{FlowId, GroupId};
 use crate::packet::Packet;
 
-/// Whose packets a rule concerns: everybody's unless it says otherwise.
+/// Selects packets by flow and group. The default selects all packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketFilter {
-    /// The only flow it concerns.
+    /// Selects packets of this flow only.
     pub flow: Option<FlowId>,
-    /// The only group it concerns.
+    /// Selects packets of this group only.
     pub group: Option<GroupId>,
 }
 
 impl PacketFilter {
-    /// Returns whether the rule concerns this packet.
+    /// Returns whether the filter selects this packet.
     pub fn matches(&self, packet: &Packet) -> bool {
         self.flow.is_none_or(|flow| flow == packet.flow) && self.group.is_none_or(|group| group == packet.group)
     }

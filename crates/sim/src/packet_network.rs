@@ -1,4 +1,4 @@
-//! A network whose packets come from outside, where somebody else keeps the clock.
+//! The links of the simulator for packets from outside, under the caller's clock.
 
 use crate::events::{EventKind, SimEvent};
 use crate::forwarding::Forwarder;
@@ -11,7 +11,7 @@ use crate::timestamp::Timestamp;
 use earlybird_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// The shortest time there is.
+/// The resolution of time.
 const INSTANT_LENGTH: Duration = Duration::from_nanos(1);
 
 /// Carries packets that are handed over at one end of their route and taken back at the other.
@@ -42,17 +42,17 @@ const INSTANT_LENGTH: Duration = Duration::from_nanos(1);
 #[derive(Debug)]
 pub struct PacketNetwork<O: Observer = ()> {
     forwarder: Forwarder<O>,
-    /// What has come to the end of its route, and when.
+    /// Packets at the end of their route, each with its arrival time.
     arrived: VecDeque<(Instant, Packet)>,
 }
 
 impl<O: Observer> PacketNetwork<O> {
-    /// Makes a courier for this network.
+    /// Makes a network without packets.
     pub fn new(network: Network, observer: O) -> Self {
         Self { forwarder: Forwarder::new(network, observer), arrived: VecDeque::new() }
     }
 
-    /// Takes a packet at the beginning of its route.
+    /// Sends a packet at the beginning of its route.
     pub fn send(&mut self, now: Instant, packet: Packet) {
         self.advance(now);
         let slot = self.forwarder.events.pool.take();
@@ -100,7 +100,7 @@ impl<O: Observer> PacketNetwork<O> {
         (self.forwarder.network, self.forwarder.observer)
     }
 
-    /// Lets everything happen that is due by now.
+    /// Handles all events until `now`, inclusive.
     fn advance(&mut self, now: Instant) {
         while let Some(slot) = self.forwarder.events.pop_before(now + INSTANT_LENGTH) {
             let event = self.forwarder.events.pool.get(slot).event;
@@ -126,7 +126,7 @@ impl<O: Observer> PacketNetwork<O> {
         }
     }
 
-    /// Links and what they keep back are all that has appointments here.
+    /// Handles an event without a packet: a service of a link, or the release of a held packet.
     fn on_event(&mut self, slot: SlotId, event: SimEvent) {
         self.forwarder.events.free_event(slot);
         match event.kind() {

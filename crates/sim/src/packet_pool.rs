@@ -1,18 +1,18 @@
-//! Places for packets under way and for what is to happen, in lists.
+//! The pool of packets in the network and of pending events.
 
 use crate::events::SimEvent;
 use crate::ids::RouteId;
 use crate::packet::{Content, Packet};
 use earlybird_wire::Segment;
 
-/// The number of a slot, or none.
+/// The number of a slot in the pool, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SlotId(u32);
 
 impl SlotId {
     pub(crate) const NONE: Self = Self(u32::MAX);
 
-    /// Returns an index, which lies beyond everything if there is none.
+    /// Returns the index. That of `NONE` is out of bounds.
     #[inline]
     pub(crate) fn index(self) -> usize {
         self.0 as usize
@@ -30,7 +30,7 @@ impl SlotId {
     }
 }
 
-/// A packet and what happens to it next; or an event that concerns none, and an old packet.
+/// A packet with its next event, or an event without a packet (then `packet` is stale).
 ///
 /// A packet waits for one thing at a time. So its event lies beside what links read of it: that is one line of the cache, and
 /// nothing is moved when it goes from one link to the next.
@@ -48,12 +48,12 @@ impl Slot {
     }
 }
 
-/// All slots. They are used again, the last one first, so that they stay in the cache: rings of whole packets per link would be
+/// All slots. Free ones are reused, the last one first, so that they stay in the cache: rings of packets per link would be
 /// walked through from end to end.
 #[derive(Debug)]
 pub(crate) struct PacketPool {
     all: Vec<Slot>,
-    /// The list of those that are not in use, and how many are.
+    /// The list of free slots, and the number of slots in use.
     free: SlotId,
     taken: usize,
 }
@@ -80,8 +80,8 @@ impl PacketPool {
         self.fill(|_| Some(())).map_or(SlotId::NONE, |(id, ())| id)
     }
 
-    /// Takes a free slot if a packet is written into it, in id of an old one: packets are large to copy. Gives what the
-    /// writer gives, too.
+    /// Takes a free slot if `write` writes a packet into it. In place, because packets are large to copy. Also returns what
+    /// `write` returns.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet comes by, and its writer with it")]
     pub(crate) fn fill<T>(&mut self, write: impl FnOnce(&mut Packet) -> Option<T>) -> Option<(SlotId, T)> {
@@ -96,7 +96,7 @@ impl PacketPool {
         Some((id, told))
     }
 
-    /// Sets a slot free; what is in it can be read until it is taken again.
+    /// Frees a slot. Its packet can be read until the slot is taken again.
     #[inline]
     pub(crate) fn set_free(&mut self, id: SlotId) -> &Packet {
         let slot = &mut self.all[id.index()];
@@ -105,7 +105,7 @@ impl PacketPool {
         &slot.packet
     }
 
-    /// Returns how many are in use.
+    /// Returns the number of slots in use.
     pub(crate) fn len(&self) -> usize {
         self.taken
     }
@@ -116,7 +116,7 @@ impl PacketPool {
         self.all.push(Slot::vacant());
     }
 
-    /// Enters the event in a slot into a list, behind those that are equal. A list is known by its first slot.
+    /// Inserts the event of a slot into a sorted list, after equal ones. A list is given by its first slot.
     #[inline]
     pub(crate) fn insert(&mut self, first: &mut SlotId, id: SlotId) {
         let key = self.get(id).event.key();
@@ -131,7 +131,7 @@ impl PacketPool {
         }
     }
 
-    /// Takes the first slot off a list if its event is one that is asked for.
+    /// Removes the first slot of a list if its event satisfies the condition.
     #[inline]
     pub(crate) fn take_first_if(
         &self,
@@ -142,7 +142,7 @@ impl PacketPool {
         Some(std::mem::replace(first, slot.event.next))
     }
 
-    /// Takes the first slot off a list.
+    /// Removes the first slot of a list.
     pub(crate) fn take_first(&self, first: &mut SlotId) -> Option<SlotId> {
         self.take_first_if(first, |_| true)
     }

@@ -1,18 +1,18 @@
-//! Payloads of packets under way, where somebody will read them.
+//! Payloads of packets in the network, for endpoints that read them.
 
 use crate::packet_pool::SlotId;
 
-/// What is kept by the packet's slot.
+/// Payloads by slot number.
 ///
-/// What was in a slot before is overwritten or never asked for, so that nobody who drops a packet has to know of it: only
-/// those read a payload to whom one is written.
+/// An old payload is overwritten or never read, so that code that drops a packet need not free it: only
+/// endpoints that write payloads read them.
 #[derive(Debug, Default)]
 pub(crate) struct Payloads {
     kept: Vec<Vec<u8>>,
 }
 
 impl Payloads {
-    /// Keeps the payload of a packet.
+    /// Stores the payload of a packet.
     pub(crate) fn put(&mut self, slot: SlotId, payload: Vec<u8>) {
         if self.kept.len() <= slot.index() {
             self.kept.resize_with(slot.index() + 1, Vec::new);
@@ -20,14 +20,14 @@ impl Payloads {
         self.kept[slot.index()] = payload;
     }
 
-    /// Returns a copy of a packet the same payload, if it has one.
+    /// Copies the payload of a packet to its duplicate.
     pub(crate) fn duplicate(&mut self, slot: SlotId, copy: SlotId) {
         if let Some(payload) = self.kept.get(slot.index()) {
             self.put(copy, payload.clone());
         }
     }
 
-    /// Returns the payload of a packet that has come.
+    /// Removes and returns the payload of a packet.
     pub(crate) fn take(&mut self, slot: SlotId) -> Vec<u8> {
         self.kept.get_mut(slot.index()).map(std::mem::take).unwrap_or_default()
     }

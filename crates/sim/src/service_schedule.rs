@@ -1,16 +1,16 @@
-//! When a link that is served packet by packet sends: at a rate that may change, or at given moments.
+//! When an event-driven link sends: at a rate that may change, or at given times.
 
 use crate::timestamp::Timestamp;
 use crate::transmission_clock::TransmissionClock;
 use earlybird_units::{Duration, Instant, Rate};
 use std::sync::Arc;
 
-/// How a link's rate changes.
+/// Changes of a link's rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RateChanges {
-    /// To a rate at a time, in rising order.
+    /// A new rate at each of these times, in rising order.
     Steps(Arc<[(Instant, Rate)]>),
-    /// DeliveryOpportunities to send: times from the start, never falling, repeated from the last one on, as mahimahi's traces have
+    /// Delivery opportunities: times from the start, never falling, repeated from the last one on, as mahimahi's traces have
     /// them. At each up to [`RateChanges::OPPORTUNITY_BYTES`] bytes go; what a chance leaves over is gone.
     Opportunities(Arc<[Duration]>),
 }
@@ -40,7 +40,7 @@ fn bits_of_steps(steps: &[(Instant, Rate)], first: Rate, end: Instant) -> f64 {
     starts.zip(ends).map(|((from, rate), to)| rate.bits_per_second() as f64 * (to.min(end) - from).as_secs_f64()).sum()
 }
 
-/// A rate with its changes to come.
+/// A transmitter whose rate changes at known times.
 #[derive(Debug)]
 pub(crate) struct VariableRate {
     clock: TransmissionClock,
@@ -54,12 +54,12 @@ impl VariableRate {
         Self { clock: TransmissionClock::new(rate), rate, steps, next_step: 0 }
     }
 
-    /// The link was idle: it owes nothing.
+    /// Forgets the rounding remainder, because the link was idle.
     pub(crate) fn rest(&mut self) {
         self.clock.rest();
     }
 
-    /// Returns when a packet is sent that starts now, and the part of a second that takes.
+    /// Returns the end of the transmission that starts at `start`.
     pub(crate) fn send(&mut self, start: Timestamp, bytes: u32) -> Timestamp {
         while self.step_before(start.at + Duration::from_nanos(1)).is_some() {}
         let (span, seconds) = self.clock.send(bytes);
@@ -74,7 +74,7 @@ impl VariableRate {
         end
     }
 
-    /// Takes the next step if it comes before a time; gives its time.
+    /// Applies the next change of rate if it comes before `time`. Returns when it came.
     fn step_before(&mut self, time: Instant) -> Option<Instant> {
         let (at, rate) = *self.steps.get(self.next_step).filter(|(at, _)| *at < time)?;
         self.next_step += 1;
@@ -84,12 +84,12 @@ impl VariableRate {
     }
 }
 
-/// DeliveryOpportunities to send, one after the other, for ever.
+/// The delivery opportunities of a trace that repeats for ever.
 #[derive(Debug)]
 pub(crate) struct DeliveryOpportunities {
     times: Arc<[Duration]>,
     next: usize,
-    /// Start of the present round.
+    /// Start of the current repetition.
     round: Instant,
 }
 
@@ -110,7 +110,7 @@ impl DeliveryOpportunities {
         }
     }
 
-    /// Uses up the chances until `now`; gives how many bytes may go now.
+    /// Uses up the opportunities until `now`. Returns how many bytes those at `now` can carry.
     pub(crate) fn take(&mut self, now: Instant) -> u32 {
         let mut bytes = 0;
         while self.next() <= now {
@@ -120,7 +120,7 @@ impl DeliveryOpportunities {
         bytes
     }
 
-    /// Returns the first chance after `now`; those until then are gone.
+    /// Returns the first opportunity after `now`. Earlier ones are lost.
     pub(crate) fn after(&mut self, now: Instant) -> Instant {
         self.take(now);
         self.next()

@@ -1,4 +1,4 @@
-//! Points in simulated time, with ns-2's opinion about which of two simultaneous ones comes first.
+//! Points in simulated time that break ties as ns-2 does.
 
 use earlybird_units::{Duration, Instant};
 
@@ -15,32 +15,32 @@ pub(crate) struct Timestamp {
 }
 
 impl Timestamp {
-    /// Bits of ns-2's clock that order moments of the same nanosecond.
+    /// Bits of ns-2's clock that order timestamps of the same nanosecond.
     pub(crate) const TIE_BITS: u32 = 24;
     pub(crate) const ZERO: Self = Self { at: Instant::ZERO, ns2: 0.0 };
 
-    /// Returns a moment whose history does not matter.
+    /// Makes a timestamp whose ns-2 clock reading is the exact time.
     pub(crate) fn from_instant(at: Instant) -> Self {
         Self { at, ns2: at.as_secs_f64() }
     }
 
-    /// Returns the moment at which ns-2's clock says so many seconds.
+    /// Makes the timestamp of a reading of ns-2's clock.
     pub(crate) fn from_seconds(seconds: f64) -> Self {
         Self { at: Instant::ZERO + Duration::from_secs_f64(seconds), ns2: seconds }
     }
 
-    /// Returns a later moment: `span` in nanoseconds and as the number of seconds that ns-2 would add.
+    /// Returns a later timestamp: `span` in nanoseconds, and as the seconds that ns-2 would add.
     pub(crate) fn after(self, span: Duration, seconds: f64) -> Self {
         Self { at: self.at + span, ns2: self.ns2 + seconds }
     }
 
-    /// Returns the last bits of ns-2's clock: they order moments of the same nanosecond, which differ by a few units in the
+    /// Returns the low bits of ns-2's clock: they order timestamps of the same nanosecond, which differ by a few units in the
     /// last place.
     pub(crate) fn tie_break(self) -> u32 {
         self.ns2.to_bits() as u32 & ((1 << Self::TIE_BITS) - 1)
     }
 
-    /// Returns the moment with this time and tie order.
+    /// Returns the timestamp with this time and tie break.
     pub(crate) fn from_tie_break(at: Instant, tie_break: u32) -> Self {
         let rough = at.as_secs_f64().to_bits();
         // The difference of the last bits as a signed number: they may have wrapped around.
@@ -49,13 +49,13 @@ impl Timestamp {
         Self { at, ns2: f64::from_bits(rough.wrapping_add_signed(i64::from(units))) }
     }
 
-    /// Returns the moment `at`, not before this one, as ns-2 would compute it: by adding the time until then.
+    /// Returns the timestamp of a later time as ns-2 would compute it: by adding the time until then.
     pub(crate) fn until(self, at: Instant) -> Self {
         let span = at - self.at;
         self.after(span, span.as_secs_f64())
     }
 
-    /// Returns whether this moment is not later than `other`; equal ones count as not later.
+    /// Returns whether this timestamp is not after `other`.
     ///
     /// So do those of one tie order: where a rate does not give whole nanoseconds, ns-2's clock strays further from ours than
     /// these bits tell, an event comes back with another reading of it, and what was to happen then must be due all the same.

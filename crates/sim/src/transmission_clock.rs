@@ -1,15 +1,15 @@
 use earlybird_units::{Duration, Rate};
 
-/// Computes how long packets take on the wire. Most are as large as the one before, so that a division is rarely due.
+/// Computes transmission times. Most packets have the size of the one before, so that a division is rare.
 #[derive(Debug)]
 pub(crate) struct TransmissionClock {
     rate: Rate,
-    /// What whole nanoseconds have left over since the link was last idle, in units of a nanosecond over the rate.
+    /// Rounding remainder since the link was last idle, in units of 1 ns divided by the rate.
     remainder: u64,
     last: Transmission,
 }
 
-/// The time for one size: whole nanoseconds, what is left over, and ns-2's floating-point seconds.
+/// The transmission time of one size: whole nanoseconds, the remainder, and ns-2's floating-point seconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Transmission {
     bytes: u32,
@@ -27,28 +27,28 @@ impl TransmissionClock {
         self.remainder = 0;
     }
 
-    /// Sends a packet after a rest.
+    /// Returns the transmission time of a packet on an idle link.
     #[inline]
     pub(crate) fn send_first(&mut self, bytes: u32) -> (Duration, f64) {
         self.look_at(bytes);
         self.repeat_first()
     }
 
-    /// Sends a packet right behind the last one.
+    /// Returns the transmission time of a packet that follows another one without a gap.
     #[inline]
     pub(crate) fn send(&mut self, bytes: u32) -> (Duration, f64) {
         self.look_at(bytes);
         self.repeat()
     }
 
-    /// Sends a packet as large as the last one, after a rest.
+    /// The same as [`Self::send_first`] for a packet of the last one's size.
     #[inline]
     pub(crate) fn repeat_first(&mut self) -> (Duration, f64) {
         self.remainder = self.last.remainder;
         (self.last.span, self.last.seconds)
     }
 
-    /// Sends a packet as large as the last one, right behind it.
+    /// The same as [`Self::send`] for a packet of the last one's size.
     #[inline]
     pub(crate) fn repeat(&mut self) -> (Duration, f64) {
         self.remainder += self.last.remainder;
@@ -65,7 +65,7 @@ impl TransmissionClock {
         }
     }
 
-    // Apart, so that the way of the others is short.
+    // Not inlined, so that the common case stays short.
     #[inline(never)]
     fn compute(&mut self, bytes: u32) {
         let mut remainder = 0;

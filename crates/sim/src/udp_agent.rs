@@ -1,6 +1,6 @@
-//! Agents whose packets are datagrams of UDP: ours, and guests.
+//! Agents whose packets are UDP datagrams: those of crate `datagram`, and external stacks.
 //!
-//! They lie apart from TCP's connections, and are called and not copied into the way of every packet: most packets are TCP's.
+//! They are behind a pointer and never inlined: most packets are TCP's, whose path stays short.
 
 use crate::external_stack::{ExternalConnection, ExternalDatagram, ExternalEvent};
 use crate::flow_stats::{FlowEnd, FlowGauges};
@@ -19,29 +19,29 @@ pub(crate) enum UdpAgent {
     External(ExternalAgent),
 }
 
-/// A guest, and what the world keeps for it.
+/// An external connection with the simulator's state for it.
 #[derive(Debug)]
 pub(crate) struct ExternalAgent {
     pub(crate) connection: Box<dyn ExternalConnection>,
-    /// Packets with data that it has sent.
+    /// Packets with data that it sent.
     sent: u64,
     ecn: bool,
-    /// What is to be kept for the packet that was just written.
+    /// The payload of the packet that was just written.
     payload: Vec<u8>,
 }
 
-/// What an agent over UDP wants to be known.
+/// An event of an agent over UDP.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum UdpEvent {
     Own(datagram::Event),
     External(ExternalEvent),
 }
 
-/// A packet that was written: its number if it carries data, and whether that was sent before.
+/// The number of a written packet, if it carries data, and whether it is a retransmission.
 pub(crate) type Written = (Option<u64>, bool);
 
 impl UdpAgent {
-    /// Takes what came in a packet's slot; agents of different kinds never talk to each other.
+    /// Receives the packet in a slot. Segments are ignored: both ends of a flow are of one kind.
     #[cold]
     pub(crate) fn on_packet(&mut self, now: Instant, content: &Content, slot: SlotId, payloads: &mut Payloads) {
         let Content::Datagram(datagram) = content else { return };
@@ -51,7 +51,7 @@ impl UdpAgent {
         }
     }
 
-    /// Writes what is to be sent next into a packet.
+    /// Writes the next datagram into a packet.
     pub(crate) fn write_packet(&mut self, now: Instant, packet: &mut Packet) -> Option<Written> {
         match self {
             Self::Own(endpoint) => {
@@ -63,7 +63,7 @@ impl UdpAgent {
         }
     }
 
-    /// Learns in which slot the packet lies that it has written.
+    /// Stores the payload of the packet that was written into this slot.
     pub(crate) fn on_placed(&mut self, slot: SlotId, payloads: &mut Payloads) {
         if let Self::External(external) = self {
             payloads.put(slot, std::mem::take(&mut external.payload));
@@ -133,7 +133,7 @@ impl UdpAgent {
         }
     }
 
-    /// Returns up to where a stream was read in order; nothing of those that have none.
+    /// Returns the stream position up to which data was read in order. Zero for agents without a stream.
     pub(crate) fn in_order(&self) -> u64 {
         match self {
             Self::Own(_) => 0,

@@ -80,7 +80,7 @@ impl UnitIo {
         }
     }
 
-    /// Gives a frame that was not sent before the stream position of an abandoned one (TCP Hollywood's replacement).
+    /// Assigns a frame that was not sent before the stream position of an abandoned one (TCP Hollywood's replacement).
     // The map knows positions, not packets: if the reader has taken the old frame, neither gets the position, and an old
     // packet that arrives late is counted as the new frame.
     fn on_resent(&mut self, frame: u64, position: u64) {
@@ -90,7 +90,7 @@ impl UnitIo {
         }
     }
 
-    /// Gives a frame its stream position: it is sent for the first time. Unsent frames before it were abandoned.
+    /// Assigns a frame its stream position when it is sent for the first time. Unsent frames before it were abandoned.
     fn on_sent(&mut self, frame: u64, bytes: u64) {
         while let Some((number, part)) = self.unsent.pop_front_if(|(number, _)| *number <= frame) {
             if number == frame {

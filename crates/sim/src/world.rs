@@ -1,4 +1,4 @@
-//! The world: everything that happens, in order.
+//! The simulated world: endpoints and applications over a network, and the loop that handles events in order.
 
 mod app_io;
 mod endpoint_io;
@@ -22,7 +22,7 @@ use earlybird_traffic::{AppTable, ConnectionId, PathId, ReceiverId, SenderApp, S
 use earlybird_units::{Duration, Instant, SeedTree};
 use endpoint_io::Tracer;
 
-/// A flow and what its connections are made of: of TCP if nothing else is said.
+/// Settings of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowSettings<C = EndpointSettings> {
     /// The group it belongs to.
@@ -56,12 +56,12 @@ pub struct World<O: Observer = ()> {
     probe_period: Option<Duration>,
 }
 
-/// The two probes.
+/// Numbers of the two kinds of probe events.
 const SAMPLE: u32 = 0;
 const MARK: u32 = 1;
 
 impl<O: Observer> World<O> {
-    /// Makes a world of this network, without traffic.
+    /// Makes a world with this network and no traffic.
     pub fn new(network: Network, observer: O) -> Self {
         Self {
             forwarder: Forwarder::new(network, observer),
@@ -74,7 +74,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Adds a way to open connections: there and back.
+    /// Adds a path for connections: a forward and a reverse route.
     pub fn add_path(&mut self, there: RouteId, back: RouteId) -> PathId {
         self.paths.push((there, back));
         PathId(self.paths.len() as u32 - 1)
@@ -101,7 +101,7 @@ impl<O: Observer> World<O> {
         self.forwarder.events.schedule(SimEvent::new(self.forwarder.now, EventKind::Probe, SAMPLE));
     }
 
-    /// Tells the observer at this time how much every open connection has received.
+    /// Calls [`Observer::on_mark`] at this time.
     pub fn mark_at(&mut self, at: Instant) {
         self.forwarder.events.schedule(SimEvent::new(Timestamp::from_instant(at), EventKind::Probe, MARK));
     }
@@ -116,7 +116,7 @@ impl<O: Observer> World<O> {
         (self.forwarder.network, self.forwarder.observer)
     }
 
-    /// Runs everything that happens before `end`, but at most `budget` events; says whether it got there.
+    /// Handles the events before `end`, at most `budget` of them. Returns whether all were handled.
     pub fn run_until(&mut self, end: Instant, budget: u64) -> bool {
         for _ in 0..budget {
             let Some(slot) = self.forwarder.events.pop_before(end) else {
@@ -139,7 +139,7 @@ impl<O: Observer> World<O> {
         self.forwarder.now.at
     }
 
-    /// Tells the observer of every connection that is still open.
+    /// Calls [`Observer::on_end`] for every connection that is still open.
     pub fn finish(&mut self) {
         for number in (0..self.endpoints.len()).step_by(2) {
             self.report_end(EndpointId(number as u32));
@@ -166,7 +166,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Returns a packet to the endpoint that it is for, which reads it in its slot: packets are large to copy.
+    /// Delivers a packet to its endpoint.
     #[inline(never)]
     fn deliver(&mut self, slot: SlotId) {
         let id = self.forwarder.events.pool.get(slot).packet.to;
@@ -187,7 +187,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Does what an agent asks for after it was told something: events, then packets, then its timer.
+    /// Serves an agent after an input: its events, then its packets, then its timer.
     fn serve(&mut self, id: EndpointId) {
         if let Agent::Udp(_) = self.endpoints[id.0 as usize].agent {
             self.serve_udp(id);
@@ -196,7 +196,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Hands a connection's events on; says whether it is still there.
+    /// Handles a connection's events. Returns whether the connection still exists.
     fn dispatch_events(&mut self, id: EndpointId) -> bool {
         let generation = self.endpoints[id.0 as usize].generation;
         while let Agent::Tcp(connection) = &mut self.endpoints[id.0 as usize].agent
@@ -230,7 +230,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Hands over what found no room before.
+    /// Writes the bytes that had no room in the send buffer before.
     fn on_writable(&mut self, id: EndpointId) {
         let endpoint = &mut self.endpoints[id.0 as usize];
         endpoint.unwritten = endpoint.agent.write(endpoint.unwritten);
@@ -380,7 +380,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Returns an endpoint's slot back once both ends are done.
+    /// Frees an endpoint pair once both ends are done.
     fn release(&mut self, id: EndpointId) {
         if !self.endpoints[id.0 as usize].is_in_use {
             return;
@@ -412,7 +412,7 @@ impl<O: Observer> World<O> {
     }
 }
 
-/// Makes both ends of a flow's next connection; `seeds` are its own.
+/// Makes both ends of a flow's next connection from the connection's own seeds.
 fn agents(carrier: &Carrier, now: Instant, seeds: SeedTree) -> (Agent, Agent, HeaderSize) {
     match carrier {
         Carrier::Tcp(settings) => {

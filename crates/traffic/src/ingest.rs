@@ -12,7 +12,7 @@ use bitrate::Bitrate;
 use earlybird_units::{Duration, Instant};
 use queue::{Queue, Waiting};
 
-/// What an encoder, or the one who streams for it, did.
+/// An event of an encoder or of its streaming program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// A picture was coded.
@@ -25,7 +25,7 @@ pub enum Encoding {
     BitrateFrom(Instant, u64),
 }
 
-/// What is done when the connection takes less than the encoder gives.
+/// The reaction when the connection is slower than the encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relief {
     /// Pictures are dropped.
@@ -63,11 +63,11 @@ pub struct Ingest {
 
 /// Bytes of a chunk of RTMP in OBS Studio (`m_outChunkSize`, `librtmp/rtmp.c`).
 const CHUNK: u64 = 4096;
-/// What stands before a message, RTMP 1.0 §5.3.1: basic header and a message header without stream …
+/// The header of a message, RTMP 1.0 §5.3.1: basic header and a message header without stream …
 const FIRST_HEADER: u64 = 8;
 /// … and before each further chunk of it.
 const NEXT_HEADER: u64 = 1;
-/// What stands before a picture and before sound in it: `VIDEODATA` with `AVCVIDEOPACKET`, `AUDIODATA` with `AACAUDIODATA` (Adobe Flash
+/// The headers of a picture and of sound in a message: `VIDEODATA` with `AVCVIDEOPACKET`, `AUDIODATA` with `AACAUDIODATA` (Adobe Flash
 /// Video File Format 10.1, E.4.2, E.4.3).
 const PICTURE_HEADER: u64 = 5;
 const SOUND_HEADER: u64 = 2;
@@ -148,7 +148,7 @@ impl Ingest {
         }
     }
 
-    /// Learns that the socket has taken the last write whole.
+    /// Called when the socket has taken the last write completely.
     fn on_taken(&mut self, now: Instant) {
         if let (Some((begun, bytes)), Rule::Bitrate(bitrate)) = (self.writing.take(), &mut self.rule) {
             bitrate.on_sent(begun, now, bytes);

@@ -1,6 +1,6 @@
-//! Applications: what the ends of a connection write, and when, and how viewers play it.
+//! Applications: sources of data, and viewers.
 //!
-//! An application sees the world only through [`SenderIo`] or [`ReceiverIo`], so the same one can drive the simulator and a
+//! An application uses only [`SenderIo`] or [`ReceiverIo`], so the same one can drive the simulator and a
 //! real network.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -43,32 +43,32 @@ pub struct FlowId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnectionId(pub u32);
 
-/// A pair of hosts between which connections can be opened, in a given direction.
+/// A pair of hosts and the direction in which connections are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PathId(pub u32);
 
-/// What an application can do.
+/// The calls of a sender application.
 pub trait SenderIo {
     /// Returns the time.
     fn now(&self) -> Instant;
     /// Opens a connection along a path.
     fn open(&mut self, path: PathId) -> ConnectionId;
-    /// Queues bytes at the opener's side.
+    /// Writes bytes at the opener.
     fn write(&mut self, connection: ConnectionId, bytes: u64);
     /// Queues one unit of media – a packet or frame – whose delivery is judged against its time of writing. A transport
     /// that frames cuts it into frames of one segment each (see [`cut`]), which are given up together.
     fn write_unit(&mut self, connection: ConnectionId, bytes: u64) {
         self.write_unit_made(connection, bytes, self.now());
     }
-    /// The same for a unit that was there earlier, and is judged against that time.
+    /// The same for a unit that was created earlier: its delay counts from `made`.
     fn write_unit_made(&mut self, connection: ConnectionId, bytes: u64, made: Instant);
-    /// Returns whether something that was written has found no room at the socket yet: a write of a thread would still block.
+    /// Returns whether written data waits for room in the send buffer: a blocking write would not have returned yet.
     fn is_blocked(&self, connection: ConnectionId) -> bool;
-    /// Tells whoever watches.
+    /// Reports an event to the observer.
     fn tell(&mut self, event: Encoding);
     /// Closes a connection whose data are all acknowledged.
     fn close(&mut self, connection: ConnectionId);
-    /// Asks to be woken; an earlier wish that has not come true is forgotten.
+    /// Sets the wake-up time. It replaces an earlier one.
     fn wake_at(&mut self, at: Instant);
     /// The same for a time in seconds since the start of the run, whose part below a nanosecond decides what comes first
     /// where that can be told.
@@ -79,14 +79,14 @@ pub trait SenderIo {
     fn mss(&self) -> u64;
 }
 
-/// A source of data.
+/// An application that sends.
 pub trait SenderApp: Debug + Send {
     /// Starts, and later continues where [`SenderIo::wake_at`] asked for it.
     fn on_wake(&mut self, io: &mut dyn SenderIo);
-    /// Learns that everything written to a connection was acknowledged.
+    /// Called when all data of a connection is acknowledged.
     fn on_drained(&mut self, _io: &mut dyn SenderIo, _connection: ConnectionId) {}
-    /// Learns that the socket has room again for all that was written.
+    /// Called when the send buffer has taken all data that waited.
     fn on_writable(&mut self, _io: &mut dyn SenderIo, _connection: ConnectionId) {}
-    /// Learns what the other end asks for.
+    /// Called for each request of the other end.
     fn on_request(&mut self, _io: &mut dyn SenderIo, _connection: ConnectionId, _request: Request) {}
 }

@@ -1,7 +1,7 @@
 use crate::{ConnectionId, PathId, SenderApp, SenderIo, Timetable};
 use earlybird_units::Instant;
 
-/// A microphone or camera: writes every unit of its timetable at its time, whatever has become of those before.
+/// A microphone or camera: writes every unit of its timetable at its time, even if earlier ones still wait.
 #[derive(Clone, Debug)]
 pub struct Media {
     path: PathId,
@@ -12,7 +12,7 @@ pub struct Media {
 }
 
 impl Media {
-    /// Makes a source that starts with its first wake-up.
+    /// Makes a source that starts at its first wake-up.
     pub const fn new(path: PathId, timetable: Timetable) -> Self {
         Self { path, timetable, connection: None, start: Instant::ZERO, next: 0 }
     }

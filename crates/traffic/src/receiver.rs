@@ -1,4 +1,4 @@
-//! The other end: applications that read.
+//! Receiver applications.
 
 use crate::Request;
 use alloc::collections::VecDeque;
@@ -6,7 +6,7 @@ use core::fmt::Debug;
 use core::iter;
 use earlybird_units::{Duration, Instant};
 
-/// What a frame, datagram or stretch of a stream brings: a unit of media, or one of the parts it was cut into.
+/// The content of a frame, datagram or range of a stream: a unit of media, or one of its parts.
 ///
 /// On a real network the first bytes of the payload say so, as the 32-bit sequence number of RTP-like headers does; they
 /// count among the payload.
@@ -32,18 +32,18 @@ impl Part {
     }
 }
 
-/// Tells which units are whole, of parts each of which is read once, in any order.
+/// Finds complete units from parts that are read once each, in any order.
 #[derive(Clone, Debug, Default)]
 pub struct Completion {
-    /// Units of which a part is missing, and the parts of each that were read: the newest last.
+    /// Incomplete units with the number of parts that were read, the newest last.
     begun: VecDeque<(u64, u32)>,
 }
 
-/// Units that are remembered of which a part is missing: of those before them it will not come.
+/// Number of incomplete units that are kept. Missing parts of older ones will not arrive.
 const BEGUN: usize = 256;
 
 impl Completion {
-    /// Learns that a part was read, and gives the unit of which it was the last one missing.
+    /// Records that a part was read. Returns its unit if that is complete now.
     pub fn take(&mut self, part: Part) -> Option<u64> {
         let place = self.begun.iter().rposition(|(unit, _)| *unit == part.unit);
         let before = place.and_then(|place| self.begun.remove(place)).map_or(0, |(_, parts)| parts);
@@ -58,7 +58,7 @@ impl Completion {
     }
 }
 
-/// Cuts a unit of `bytes` into parts that fit into segments of `mss` bytes, and gives each with its size. All are full but
+/// Cuts a unit of `bytes` bytes into parts that fit into segments of `mss` bytes. Returns each with its size. All are full but
 /// the last.
 pub fn cut(unit: u64, bytes: u64, mss: u64) -> impl Iterator<Item = (Part, u64)> {
     let mss = mss.max(1);
@@ -73,31 +73,31 @@ pub fn cut(unit: u64, bytes: u64, mss: u64) -> impl Iterator<Item = (Part, u64)>
         .map(move |(part, size)| (Part { unit, part, parts }, size))
 }
 
-/// What a viewer knows of the stream, and tells its sender.
+/// The state of a viewer that it reports to its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reception {
     /// Number of the highest unit of which anything was read.
     pub highest: Option<u64>,
-    /// Units that were not whole at their time.
+    /// Units that were not complete at their deadline.
     pub lost: u64,
 }
 
-/// What became of a unit at the viewer, and what else it did.
+/// An event of a viewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Playout {
-    /// The unit was whole at its time.
+    /// The unit was complete at its deadline and played.
     Played(u64),
-    /// It was not.
+    /// The unit was not complete at its deadline.
     Lost(u64),
-    /// A unit of which the last part was read after it was lost.
+    /// A lost unit is complete now.
     Late(u64),
-    /// Playback began, so long after the source did.
+    /// Playback started; the startup delay.
     Started(Duration),
-    /// Playback waits, as the next unit is not there.
+    /// Playback stalls because the next unit is missing.
     Stalled,
-    /// It goes on after so long a stall.
+    /// Playback goes on after a stall of this length.
     Resumed(Duration),
-    /// From here on units are played so long after they were written.
+    /// The playback delay from now on.
     Delayed(Duration),
     /// A heartbeat was sent.
     Heartbeat(Reception),
@@ -105,7 +105,7 @@ pub enum Playout {
     Report(Reception),
 }
 
-/// What an application at the listener can do.
+/// The calls of a receiver application.
 pub trait ReceiverIo {
     /// Returns the time.
     fn now(&self) -> Instant;
@@ -128,17 +128,17 @@ pub trait ReceiverIo {
     fn ask(&mut self, bytes: u64, _request: Request) {
         self.write(bytes);
     }
-    /// Asks to be woken; an earlier wish that has not come true is forgotten.
+    /// Sets the wake-up time. It replaces an earlier one.
     fn wake_at(&mut self, at: Instant);
-    /// Tells whoever watches.
+    /// Reports an event to the observer.
     fn tell(&mut self, event: Playout);
 }
 
-/// An application at the side that did not open.
+/// An application at the end that did not open the connection.
 pub trait ReceiverApp: Debug + Send {
     /// Starts, when the opener opens, and later continues where [`ReceiverIo::wake_at`] asked for it.
     fn on_wake(&mut self, io: &mut dyn ReceiverIo);
-    /// Learns that more can be read than before.
+    /// Called when there is new data to read.
     fn on_readable(&mut self, io: &mut dyn ReceiverIo);
 }
 

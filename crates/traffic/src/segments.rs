@@ -13,7 +13,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use earlybird_units::{Duration, Rate};
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Number of the segment, counted from 0.
@@ -48,7 +48,7 @@ impl Ladder {
     }
 }
 
-/// What is known when the rate of the next segment is chosen.
+/// The inputs for the choice of the next segment's rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Outlook<'a> {
     /// The rates in bits per second, rising.

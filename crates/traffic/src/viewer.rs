@@ -19,7 +19,7 @@ use buffer::Buffer;
 use earlybird_units::Instant;
 use feedback::Clock;
 
-/// How units are played.
+/// The playout rule.
 #[derive(Clone, Debug)]
 enum Player {
     Deadline(Deadline),

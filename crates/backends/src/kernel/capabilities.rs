@@ -1,4 +1,4 @@
-//! What of a scenario the kernel's TCP can do, and how it is told.
+//! Which scenarios the kernel's TCP can run, and the socket options for them.
 
 use super::socket;
 use crate::unsupported::{RUN_IN_SIM, Unsupported, path_of, transport_path};
@@ -135,7 +135,7 @@ fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// What the sockets of a flow are told.
+/// The socket options of a flow.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     control: String,

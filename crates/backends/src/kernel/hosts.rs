@@ -25,12 +25,12 @@ use std::os::fd::OwnedFd;
 #[derive(Debug)]
 pub(super) struct KernelHosts {
     namespaces: NamespacePair,
-    /// What waits for its flow to open it.
+    /// Sockets that their flow has not connected yet.
     prepared: Vec<Option<Ends>>,
     /// By number of the connection.
     opened: Vec<Ends>,
     poll: OwnedFd,
-    /// Where what is read and forgotten goes.
+    /// Buffer for discarded data.
     room: Vec<u8>,
 }
 
@@ -96,7 +96,7 @@ impl KernelHosts {
         Ok(epoll::add(&self.poll, socket, data, flags | epoll::EventFlags::ET)?)
     }
 
-    /// Takes the connection that has come to a listening socket.
+    /// Accepts the connection on a listening socket.
     fn accept(&mut self, number: u64) -> io::Result<()> {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let accepted = rustix::net::accept_with(&self.opened[number as usize].listener, flags)?;
@@ -129,12 +129,12 @@ impl Ends {
     }
 
     fn info(&self) -> socket::TcpInfo {
-        // A socket of TCP always tells.
+        // `TCP_INFO` cannot fail on a TCP socket.
         socket::info(&self.opener).unwrap_or_default()
     }
 }
 
-/// What is written: its content is nobody's business.
+/// The payload that is written: content does not matter.
 static ZEROS: [u8; 1 << 17] = [0; 1 << 17];
 
 impl Hosts for KernelHosts {
@@ -163,7 +163,7 @@ impl Hosts for KernelHosts {
     }
 
     fn close(&mut self, id: ConnectionId) {
-        // What is closed already need not be.
+        // The socket may be closed already: ignore the error.
         let _ = rustix::net::shutdown(&self.ends(id).opener, Shutdown::Write);
     }
 
@@ -185,7 +185,7 @@ impl Hosts for KernelHosts {
 
     fn reply(&mut self, id: ConnectionId, bytes: u64) {
         let part = &ZEROS[..bytes.min(ZEROS.len() as u64) as usize];
-        // A message for which there is no room is not worth waiting for.
+        // A message without room in the buffer is dropped: the opener discards replies.
         let _ = rustix::net::send(&self.ends(id).listener, part, SendFlags::NOSIGNAL);
     }
 
@@ -235,7 +235,7 @@ impl KernelHosts {
     }
 }
 
-/// Reads and forgets, without a copy (`MSG_TRUNC` of `tcp(7)`); gives how many bytes.
+/// Discards received bytes without a copy (`MSG_TRUNC` of `tcp(7)`). Returns their number.
 fn discard(socket: &OwnedFd, room: &mut [u8], max: u64) -> u64 {
     let len = max.min(room.len() as u64) as usize;
     rustix::net::recv(socket, &mut room[..len], RecvFlags::TRUNC).map_or(0, |(_, bytes)| bytes as u64)

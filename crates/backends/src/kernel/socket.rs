@@ -1,4 +1,4 @@
-//! What is asked of the kernel's sockets that no crate asks for: `tcp(7)`, `linux/tcp.h`.
+//! Socket calls that no crate offers: `tcp(7)`, `linux/tcp.h`.
 
 use libc::c_int;
 use std::io;

@@ -1,4 +1,4 @@
-//! What the kernel counts of a connection, in the words of reports.
+//! From the kernel's `tcp_info` to the statistics of reports.
 
 use super::socket::TcpInfo;
 use earlybird_sim::{FlowEnd, FlowGauges};

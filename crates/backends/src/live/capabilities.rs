@@ -1,4 +1,4 @@
-//! What of a scenario our endpoints can do in real time.
+//! Which scenarios our endpoints can run in real time.
 
 use crate::unsupported::{RUN_IN_SIM, Unsupported, path_of, transport_path};
 use earlybird_scenario::{Flow, Profile, Scenario, ScenarioError};

@@ -1,4 +1,4 @@
-//! What the bytes of a frame say: its number, from which the part of a unit follows that it carries.
+//! Frame numbers in the first bytes of frames. They identify the part of a unit that a frame carries.
 
 use earlybird_traffic::Part;
 use std::collections::VecDeque;
@@ -7,15 +7,15 @@ use std::collections::VecDeque;
 /// follow from the frame before it, as those of RTP's sequence numbers do (RFC 3550 appendix A.1).
 #[derive(Debug, Default)]
 pub(super) struct FrameHeaders {
-    /// What the frames carry that were written and may come; nothing for one that has come before an earlier one.
+    /// Parts of the frames that were written and may still arrive. `None` for one that arrived before an earlier one.
     parts: VecDeque<Option<Part>>,
     /// The number of the first of them.
     first: u64,
-    /// Frames may come in any order.
+    /// Whether frames may arrive in any order.
     is_unordered: bool,
 }
 
-/// Half of what the shortest number can tell.
+/// Half the range of a one-byte number.
 const REMEMBERED: usize = 128;
 
 impl FrameHeaders {
@@ -32,17 +32,17 @@ impl FrameHeaders {
         frame.iter_mut().zip(number.to_le_bytes()).for_each(|(place, byte)| *place = byte);
     }
 
-    /// Learns that this frame was taken, and what it carries.
+    /// Records that the frame just written was accepted, and its part.
     pub(super) fn push(&mut self, part: Part) {
         self.parts.push_back(Some(part));
     }
 
-    /// Returns what a frame carries of which this is the beginning, or all.
+    /// Returns the part of a frame that begins with these bytes.
     pub(super) fn find(&self, frame: &[u8]) -> Option<Part> {
         *self.parts.get(self.index(frame))?
     }
 
-    /// Returns what a frame carries that has come. Behind it no earlier one will, unless frames come in any order: then so many are
+    /// Returns the part of a frame that arrived. Earlier frames cannot arrive any more, unless delivery is unordered: then the last ones are
     /// remembered.
     pub(super) fn take(&mut self, frame: &[u8]) -> Option<Part> {
         let index = self.index(frame);
@@ -60,7 +60,7 @@ impl FrameHeaders {
         self.first += count as u64;
     }
 
-    /// Returns how many frames were written between the last one taken and this one.
+    /// Returns the number of frames between the last one taken and this one.
     fn index(&self, frame: &[u8]) -> usize {
         let known = frame.len().min(Self::LEN);
         let mut bytes = [0; Self::LEN];

@@ -30,19 +30,19 @@ pub(super) struct LiveHosts {
     near: HostStack,
     far: HostStack,
     clock: Clock,
-    /// What the openers of each flow are made of.
+    /// The configuration of each flow's opener.
     openers: Vec<Config>,
     /// By number of the connection.
     opened: Vec<Ends>,
-    /// Who is told of connections that are opened, if there is a event_log.
+    /// The log of opened connections, if there is an event log.
     opened_log: Option<OpenedLog>,
-    /// Where what is read goes.
+    /// Buffer for reads.
     room: Vec<u8>,
-    /// Where frames are made.
+    /// Buffer for frames that are written.
     frame: Vec<u8>,
 }
 
-/// A stack, and what it is asked of.
+/// A stack with its connections.
 #[derive(Debug)]
 struct HostStack {
     stack: Stack<Udp, Clock>,
@@ -50,7 +50,7 @@ struct HostStack {
     numbers: HashMap<Id, ConnectionId>,
 }
 
-/// The run's event_log, and whoever writes there what the openers of flows tell.
+/// The run's event log, and the channel to the openers' observer.
 #[derive(Debug)]
 struct OpenedLog {
     event_log: SharedEventLog,
@@ -72,7 +72,7 @@ struct Ends {
 const BUFFER: u64 = 64 << 20;
 /// Nothing is written while so many bytes wait that were never sent: 40 ms of 50 Mbit/s, and nothing more to copy beforehand.
 const UNSENT: u64 = 1 << 18;
-/// What is written to streams: its content is nobody's business. And bytes read at once.
+/// The payload of streams: content does not matter.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 const ROOM: usize = 1 << 18;
 /// Bytes of the headers of IPv4 and TCP.
@@ -114,15 +114,15 @@ impl HostStack {
 }
 
 impl OpenedLog {
-    /// Returns also what is to be told of the openers.
+    /// Also returns the observer of the openers.
     fn new(event_log: &SharedEventLog) -> (Self, OpenerLog) {
         let (sender, opened) = channel();
         (Self { event_log: event_log.clone(), opened: sender }, OpenerLog::new(event_log.clone(), opened))
     }
 
-    /// Tells how a connection begins, which the stack did before it gave its name.
+    /// Records the initial state of a connection, which the stack made before it returned the id.
     fn on_opened(&self, id: Id, flow: FlowId, stack: &Stack<Udp, Clock>) {
-        // Whoever is told lives as long as the stack.
+        // The receiver lives as long as the stack: ignore the error.
         let _ = self.opened.send((id, flow));
         if let Ok(connection) = stack.connection(id) {
             self.event_log.lock().on_state(stack.now(), flow, None, connection);
@@ -179,7 +179,7 @@ impl LiveHosts {
         }
     }
 
-    /// Hears what the stacks have to tell.
+    /// Handles the events of both stacks.
     fn listen(&mut self, ready: &mut Vec<Readiness>) {
         while let Some((id, event)) = self.near.stack.poll_event() {
             if let Some(number) = self.near.numbers.get(&id).copied() {
@@ -200,7 +200,7 @@ impl LiveHosts {
         match event {
             Event::Writable => ready.push(Readiness::Writable(number)),
             Event::Established | Event::Readable => self.discard_replies(number, id),
-            // What is over already need not be ended.
+            // The connection may be closed already: ignore the error.
             Event::PeerClosed => drop(self.near.stack.shutdown(id)),
             _ => {}
         }
@@ -214,7 +214,7 @@ impl LiveHosts {
         }
     }
 
-    /// Takes the connection that has come to a flow's port.
+    /// Accepts the connections on a flow's port.
     fn accept(&mut self, port: u16) {
         while let Some(id) = self.far.stack.accept(port) {
             let is_this = |ends: &Ends| port_of(ends.flow) == port && ends.listener.is_none();
@@ -224,7 +224,7 @@ impl LiveHosts {
         }
     }
 
-    /// Reads what the listener sent back. Of frames whoever reads them waits for the next one, whatever is missing before it.
+    /// Reads and discards the listener's messages. Reading a frame skips what is missing before it.
     fn discard_replies(&mut self, number: ConnectionId, id: Id) {
         if self.has_frames(number) {
             while matches!(self.near.stack.read_frame(id, &mut self.room), Ok(Some(_))) {}
@@ -258,7 +258,7 @@ impl Hosts for LiveHosts {
     }
 
     fn close(&mut self, id: ConnectionId) {
-        // What is over already need not be ended.
+        // The connection may be closed already: ignore the error.
         let _ = self.near.stack.shutdown(self.ends(id).opener);
     }
 
@@ -303,7 +303,7 @@ impl Hosts for LiveHosts {
         let ends = &mut self.opened[id.0 as usize];
         let Some(listener) = ends.listener else { return };
         ends.replies += 1;
-        // A message that the connection does not take any more is one that the opener does not miss.
+        // The connection may be closed: the opener discards replies, so ignore the error.
         let _ = if has_frames {
             self.far.stack.write_frame(listener, part, ends.replies)
         } else {
@@ -336,7 +336,7 @@ impl Hosts for LiveHosts {
     }
 
     fn wait(&mut self, span: Duration, ready: &mut Vec<Readiness>) -> io::Result<()> {
-        // What applications did may have led to something that another one waits for.
+        // Calls of applications may have caused events: handle them before sleeping.
         self.listen(ready);
         self.sleep(if ready.is_empty() { span } else { Duration::ZERO })?;
         for host in [&mut self.near, &mut self.far] {

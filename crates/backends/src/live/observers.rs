@@ -1,4 +1,4 @@
-//! What stacks tell of their connections: decisions to the run, and all that openers do to its event_log.
+//! Observers of the stacks: decisions go to the run, and all events of openers to the event log.
 
 use crate::event_log::SharedEventLog;
 use earlybird_live::{Id, Observer};
@@ -9,20 +9,20 @@ use earlybird_wire::Segment;
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender};
 
-/// Passes on what a stack tells.
+/// Forwards the events of a stack.
 pub(super) struct TraceAdapter {
     pub(super) decisions: Sender<(Instant, Id, TraceEvent)>,
-    /// Present at the stack of the openers, if there is a event_log.
+    /// Present at the stack of the openers, if there is an event log.
     pub(super) openers: Option<OpenerLog>,
 }
 
-/// What a event_log is told of openers.
+/// The adapter from openers to the event log.
 pub(super) struct OpenerLog {
     event_log: SharedEventLog,
-    /// Whose connections they are, as soon as they are opened.
+    /// The flow of each new connection.
     opened: Receiver<(Id, FlowId)>,
     flows: HashMap<Id, FlowId>,
-    /// The segment that the connection is looking at.
+    /// The segment that the connection handles now.
     arrived: Option<Segment>,
 }
 
@@ -39,7 +39,7 @@ impl OpenerLog {
 
 impl Observer for TraceAdapter {
     fn on_trace(&mut self, at: Instant, id: Id, event: TraceEvent) {
-        // Nobody listens any more when the run is over.
+        // The receiver is dropped at the end of the run: ignore the error.
         let _ = self.decisions.send((at, id, event));
         if let Some(openers) = &mut self.openers {
             openers.on_trace(at, id, event);

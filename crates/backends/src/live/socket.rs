@@ -1,4 +1,4 @@
-//! What is asked of sockets of UDP that no crate asks for: `socket(7)`, `linux/sock_diag.h`.
+//! Calls on UDP sockets that no crate offers: `socket(7)`, `linux/sock_diag.h`.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 const NUMBERS: usize = 9;
 const DROPS: usize = 8;
 
-/// Returns how many packets came to a socket and found no room.
+/// Returns the number of packets that a full socket buffer dropped.
 pub(super) fn dropped(socket: BorrowedFd<'_>) -> io::Result<u32> {
     let mut numbers = [0_u32; NUMBERS];
     let mut size = size_of_val(&numbers) as libc::socklen_t;

@@ -28,7 +28,7 @@ impl Acks {
         self.start.get_or_insert(now);
     }
 
-    /// Learns which packet is missing first; the next ACK says so.
+    /// Records the first missing packet for the next ACK.
     pub(crate) fn on_progress(&mut self, now: Instant, next: u32) {
         if next > self.next {
             self.next = next;

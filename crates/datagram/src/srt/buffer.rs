@@ -1,4 +1,4 @@
-//! What was written: to be sent, to be repaired, or kept in case it must be.
+//! The send buffer: packets to send, to retransmit, or kept until acknowledged.
 
 use super::CAPACITY;
 use alloc::collections::{BTreeSet, VecDeque};
@@ -13,7 +13,7 @@ pub(crate) struct Buffer {
     first: u32,
     /// … and of the first that was never sent.
     unsent: u32,
-    /// What the receiver misses and was not sent since.
+    /// Packets that the receiver reported lost and that were not retransmitted since.
     losses: BTreeSet<u32>,
 }
 

@@ -4,7 +4,7 @@
 //! The receiver tells of a gap at once and repeats what is missing at intervals; the sender repairs first and sends what is
 //! new afterwards. A packet that is not there at its time is skipped.
 //!
-//! What is assumed, or left out:
+//! Assumptions and omissions:
 //!
 //! * The endpoints are connected from the start. The time base, which the handshake would give (§4.5.1.1), comes from the
 //!   first packet that arrives. So does a latency in round trips: from the first round trip measured, for which the
@@ -27,10 +27,10 @@ use earlybird_units::Duration;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// What a flow over SRT is set to.
+/// Settings of a flow over SRT.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// How long after its arrival on an empty path a packet is released.
+    /// The latency: a packet is released this long after its arrival on an empty path.
     pub latency: Latency,
     /// Share of the measured input rate that is left for repairs (draft: `OVERHEAD`, 25 % in Haivision's implementation);
     /// `None`: the sender is limited to 1 Gb/s, the draft's default, which is no limit to a live stream.

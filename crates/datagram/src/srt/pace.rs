@@ -22,12 +22,12 @@ impl Pace {
         Self { overhead, payload: f64::from(mss), input: InputRate::default(), next_send: Instant::ZERO }
     }
 
-    /// Learns that the application wrote a packet.
+    /// Records a packet that the application wrote.
     pub(crate) fn on_written(&mut self, now: Instant, len: u16) {
         self.input.count(now, f64::from(len) + HEADER);
     }
 
-    /// Learns that a packet was sent, for the first time or once more.
+    /// Records a transmission or retransmission.
     pub(crate) fn on_sent(&mut self, now: Instant, len: u16) {
         self.payload += (f64::from(len) - self.payload) / 8.0;
         let rate = self.overhead.map_or(LARGEST_RATE, |overhead| self.input.rate * (1.0 + overhead));

@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use earlybird_units::Instant;
 use earlybird_wire::{Datagram, SrtLosses};
 
-/// What arrived, by number, from the first packet that is not released.
+/// Packets that arrived, by number, from the first that is not released.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Window {
     /// A place for each packet up to the newest; empty where one is missing.

@@ -1,4 +1,4 @@
-//! What bounds a sender's rate besides the equation: how much arrives, and how much the application has.
+//! Limits of a sender's rate besides the equation: the receive rate, and the application's demand.
 
 use earlybird_units::{Duration, Instant};
 
@@ -48,7 +48,7 @@ impl ReceiveRates {
     }
 }
 
-/// Tells whether the sender had less to send than it was allowed while the datagrams of a report were sent
+/// Detects whether the application limited the sender while the datagrams of a report were sent
 /// (RFC 5348 §8.2.1).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DataLimit {

@@ -12,7 +12,7 @@ use earlybird_wire::{Datagram, DatagramHeader, Ecn, TfrcData, TfrcFeedback};
 #[derive(Clone, Debug)]
 pub struct Sender {
     outbox: Outbox,
-    /// What datagrams say of marks.
+    /// The ECN field of datagrams.
     ecn: Ecn,
     mss: f64,
     /// Mean payload of a datagram (`s`).
@@ -38,7 +38,7 @@ pub struct Sender {
     drained: bool,
 }
 
-/// What a sender knows, for time series.
+/// Values of a sender for time series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gauges {
     /// Allowed rate in bytes per second.
@@ -55,7 +55,7 @@ const OLD_RTT_SHARE: f64 = 0.9;
 const LONGEST_INTERVAL: f64 = 64.0;
 /// The nofeedback timer before the first report (RFC 5348 §4.2).
 const FIRST_TIMEOUT: Duration = Duration::from_secs(2);
-/// What remains of a report's rate after a loss while the application had little to send (RFC 5348 §4.3).
+/// The factor for a report's rate after a loss while the application limited the sender (RFC 5348 §4.3).
 const DATA_LIMITED_SHARE: f64 = 0.85;
 
 impl Sender {

@@ -1,4 +1,4 @@
-//! Where the recovery from one burst lasts into the next, one burst is measured alone.
+//! Isolation of one burst, where the recovery from a burst lasts into the next one.
 
 use crate::report::Report;
 use crate::table::Column;

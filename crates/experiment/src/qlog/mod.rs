@@ -1,4 +1,4 @@
-//! What senders sent, heard and decided, in the format qlog, for viewers such as qvis.
+//! Packets and decisions of senders in the qlog format, for viewers such as qvis.
 //!
 //! The main schema is that of draft-ietf-quic-qlog-main-schema-04, the events are those of draft-ietf-quic-qlog-quic-events-03: both are
 //! version 0.3, the newest that qvis opens. Its events name packets by number, as QUIC does, so every transmission has a number of its

@@ -1,18 +1,18 @@
-//! The pages of a calendar, used again one lap after the other.
+//! The ring of buckets.
 
 use crate::packet_pool::SlotId;
 
-/// A ring of lists, each known by its first slot, by the number of their page.
+/// A ring of lists, each given by its first slot. The index is the bucket number modulo the length.
 #[derive(Debug)]
 pub(super) struct Buckets {
     lists: Vec<SlotId>,
-    /// A bit for each page that is not empty, and the number of those that are set.
+    /// A bit for each bucket that is not empty, and the number of bits that are set.
     busy: Vec<u64>,
     count_busy: usize,
 }
 
 impl Buckets {
-    /// Makes so many pages: a power of two, 64 at least.
+    /// Makes `count` buckets, a power of two and at least 64.
     pub(super) fn new(count: usize) -> Self {
         Self { lists: vec![SlotId::NONE; count], busy: vec![0; count / 64], count_busy: 0 }
     }
@@ -27,7 +27,7 @@ impl Buckets {
         page as usize & (self.lists.len() - 1)
     }
 
-    /// Returns a page's list, to which something is added.
+    /// Returns the list of a bucket to add an event.
     #[inline]
     pub(super) fn fill(&mut self, page: u64) -> &mut SlotId {
         let slot = self.slot(page);
@@ -38,14 +38,14 @@ impl Buckets {
         &mut self.lists[slot]
     }
 
-    /// Returns the number of the first page from `from` on that is not empty, if it lies nearby.
+    /// Returns the first bucket from `from` on that is not empty, if it is in the same word of bits.
     #[inline]
     pub(super) fn next_nearby(&self, from: u64) -> Option<u64> {
         let ahead = self.busy[self.slot(from) / 64] >> (from % 64);
         (ahead != 0).then(|| from + u64::from(ahead.trailing_zeros()))
     }
 
-    /// Returns the number of the first page from `from` on that is not empty.
+    /// Returns the first bucket from `from` on that is not empty.
     pub(super) fn next_from(&self, from: u64) -> Option<u64> {
         if self.count_busy == 0 {
             return None;
@@ -60,7 +60,7 @@ impl Buckets {
         }
     }
 
-    /// Empties a page and gives its list.
+    /// Empties a bucket and returns its list.
     #[inline]
     pub(super) fn take(&mut self, page: u64) -> SlotId {
         let slot = self.slot(page);

@@ -1,4 +1,4 @@
-//! How packets wait at links that are served packet by packet.
+//! Queueing and service at event-driven links.
 
 use super::Forwarder;
 use crate::events::{EventKind, SimEvent};
@@ -8,7 +8,7 @@ use crate::observer::{DropCause, Observer, PacketEvent};
 use crate::packet_pool::{Slot, SlotId};
 
 impl<O: Observer> Forwarder<O> {
-    /// Puts a packet into the queue of a link that is served packet by packet.
+    /// Enqueues a packet at an event-driven link, and starts the link if it is idle.
     pub(super) fn enqueue(&mut self, link: LinkId, id: SlotId) {
         let packet = &mut self.events.pool.get_mut(id).packet;
         let served = self.network.link_mut(link);
@@ -30,7 +30,7 @@ impl<O: Observer> Forwarder<O> {
         }
     }
 
-    /// Sends what a link can send now.
+    /// Sends the packets that an event-driven link can send now.
     pub(crate) fn serve_link(&mut self, link: LinkId) {
         self.network.link_mut(link).begin_service(self.now.at);
         while let Some((waiting, arrival)) = self.network.link_mut(link).send(self.now) {
@@ -54,7 +54,7 @@ impl<O: Observer> Forwarder<O> {
         }
     }
 
-    /// Does away with the packets that a queue has dropped.
+    /// Frees the packets that a queue has dropped, and reports them.
     fn discard_dropped(&mut self, link: LinkId) {
         while let Some(waiting) = self.network.link_mut(link).pop_dropped() {
             let packet = self.events.pool.set_free(SlotId::from_number(waiting.id));

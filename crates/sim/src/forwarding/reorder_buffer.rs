@@ -1,4 +1,4 @@
-//! How packets leave links that do not keep their order.
+//! Links that reorder or duplicate packets.
 
 use super::Forwarder;
 use crate::events::{EventKind, SimEvent};
@@ -16,7 +16,7 @@ pub(super) struct ReorderBuffer {
 
 #[derive(Debug)]
 struct HeldPacket {
-    /// None once it was set free.
+    /// `None` after the packet was released.
     packet: Option<SlotId>,
     deadline: Instant,
 }
@@ -43,7 +43,7 @@ impl ReorderBuffer {
 }
 
 impl<O: Observer> Forwarder<O> {
-    /// Lets a packet out that would reach the far end at the moment in its slot, and perhaps a copy.
+    /// Delivers a packet, and perhaps a copy, at the far end of a link that reorders or duplicates.
     pub(super) fn exit_with_impairments(&mut self, link: LinkId, slot: SlotId) {
         let Slot { event: SimEvent { timestamp, .. }, packet } = *self.events.pool.get(slot);
         let is_doubled = self.network.impairments_mut(link).is_duplicated(&packet);

@@ -1,18 +1,18 @@
-//! The packets that wait in front of a link that knows when each will leave.
+//! The packets that wait for a link of the analytic model, each with its start of transmission.
 
 use crate::timestamp::Timestamp;
 use earlybird_units::Instant;
 
-/// When the transmission of each begins, and its size. Those in front that have left stay until room is needed: that costs less
+/// Start of transmission and size of each packet. Packets that have left stay until room is needed: that costs less
 /// than a ring, which is examined at each end of each step.
 #[derive(Debug)]
 pub(super) struct LinkBacklog {
     places: Vec<(Timestamp, u32)>,
-    /// The places of those that wait.
+    /// Range of the packets that wait.
     first: usize,
     end: usize,
     bytes: u64,
-    /// When the last one came.
+    /// Arrival of the last packet.
     came: Timestamp,
 }
 
@@ -33,7 +33,7 @@ impl LinkBacklog {
         self.bytes
     }
 
-    /// Adds a packet that comes at a moment and begins at another, not before the others, if there is a place; says whether
+    /// Adds a packet that starts transmission at `start`, if there is capacity. Returns whether
     /// there was.
     #[inline]
     pub(super) fn push_if_room(&mut self, came: Timestamp, start: Timestamp, bytes: u32) -> bool {
@@ -52,7 +52,7 @@ impl LinkBacklog {
         self.push_if_room(came, start, bytes);
     }
 
-    /// Makes places for as many as wait, so that this is done seldom.
+    /// Doubles the capacity or reclaims removed entries.
     fn grow(&mut self) {
         self.places.copy_within(self.first..self.end, 0);
         (self.first, self.end) = (0, self.len());
@@ -62,19 +62,19 @@ impl LinkBacklog {
         }
     }
 
-    /// Lets all leave.
+    /// Removes all packets.
     #[inline]
     pub(super) fn clear(&mut self) {
         (self.first, self.end, self.bytes) = (0, 0, 0);
     }
 
-    /// Lets those leave that begin until a time, or until the last one came if that was later.
+    /// Removes the packets that start until a time, or until the last arrival if that is later.
     pub(super) fn remove_started_by(&mut self, at: Instant) {
         self.remove_started(self.came);
         self.remove_started(Timestamp::from_instant(at));
     }
 
-    /// Lets those leave that begin until now.
+    /// Removes the packets that start until now.
     #[inline]
     pub(super) fn remove_started(&mut self, now: Timestamp) {
         let waiting = &self.places[self.first..self.end];

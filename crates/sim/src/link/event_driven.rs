@@ -16,14 +16,14 @@ enum ServiceSchedule {
     Opportunities(DeliveryOpportunities),
 }
 
-/// What became of a packet at the entrance.
+/// The fate of a packet at the entrance of an event-driven link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EnqueueOutcome {
-    /// A loss rule took it.
+    /// A loss rule dropped it.
     Lost,
-    /// The queue dropped it at once.
+    /// The queue dropped it on arrival.
     Refused,
-    /// It waits.
+    /// It is in the queue.
     Accepted,
 }
 
@@ -40,24 +40,24 @@ fn waiting(now: Instant, id: SlotId, packet: &Packet) -> Waiting {
     }
 }
 
-/// A queue and what empties it.
+/// A queue with its transmitter.
 #[derive(Debug)]
 pub(super) struct QueueServer {
     queue: Box<dyn Queue>,
     schedule: ServiceSchedule,
     dropped: Dropped,
-    /// When the link can send again.
+    /// When the transmission in progress ends.
     free_at: Timestamp,
     /// A packet of which a opportunity_left to send has left these bytes.
     partly_sent: Option<(Waiting, u32)>,
     /// Bytes left of the present opportunity_left.
     opportunity_left: u32,
-    /// Whether a service is due.
+    /// Whether a service event is scheduled.
     is_busy: bool,
 }
 
 impl QueueServer {
-    /// Makes the server of a link that needs one.
+    /// Makes the queue of an event-driven link. `None` if the analytic model applies.
     pub(super) fn of(settings: &LinkSettings) -> Option<Self> {
         if settings.discipline == Discipline::DropTail && settings.changes.is_none() {
             return None;
@@ -91,7 +91,7 @@ impl QueueServer {
         self.partly_sent.as_ref().map_or(0, |(packet, left)| u64::from(packet.bytes - left))
     }
 
-    /// Returns the next packet that is sent, if one is, and the moment at which it is.
+    /// Returns the next packet to send, and the end of its transmission.
     fn send(&mut self, now: Timestamp) -> Option<(Waiting, Timestamp)> {
         if let ServiceSchedule::VariableRate(wire) = &mut self.schedule {
             if !self.free_at.is_not_after(now) {
@@ -120,7 +120,7 @@ impl QueueServer {
         None
     }
 
-    /// Returns the moment of the next service, if the link is not idle.
+    /// Returns the time of the next service, if the link is not idle.
     fn next_service(&mut self, now: Timestamp) -> Option<Timestamp> {
         let next = match &mut self.schedule {
             ServiceSchedule::VariableRate(_) => Some(self.free_at).filter(|free_at| !free_at.is_not_after(now)),
@@ -135,19 +135,19 @@ impl QueueServer {
 }
 
 impl Link {
-    /// Returns whether packets wait in a queue until an event serves them.
+    /// Returns whether an event serves the link's queue.
     pub(crate) fn is_event_driven(&self) -> bool {
         self.server.is_some()
     }
 
-    /// Returns the bits that wait at the end, and those that are still to go of a packet on the wire.
+    /// Returns the bits that were not sent by the end: those in the queue, and the rest of the packet on the wire.
     pub(super) fn unsent_by(&self, server: &QueueServer) -> f64 {
         let until = |time| self.settings.bits_before(time);
         let on_wire = until(server.free_at.at.max(self.end)) - until(self.end);
         (self.queued_bytes - server.begun_bytes()) as f64 * 8.0 + on_wire
     }
 
-    /// Takes a packet at its entrance.
+    /// Enqueues a packet, unless a loss rule drops it.
     pub(crate) fn offer(&mut self, now: Timestamp, id: SlotId, packet: &Packet) -> EnqueueOutcome {
         let is_kept = !(self.has_losses && self.is_lost(now.at, packet));
         self.count(now.at, packet, is_kept);
@@ -161,7 +161,7 @@ impl Link {
         if is_refused { EnqueueOutcome::Refused } else { EnqueueOutcome::Accepted }
     }
 
-    /// Returns the moment at which the link, if it was idle, serves the packet it was offered.
+    /// Returns when an idle link serves the packet that was enqueued. `None` if it is busy.
     pub(crate) fn wake(&mut self, now: Timestamp) -> Option<Timestamp> {
         let server = self.server.as_mut()?;
         self.max_backlog = self.max_backlog.max(if server.is_busy { server.len() } else { 0 });
@@ -194,14 +194,14 @@ impl Link {
         Some((packet, sent.after(self.delay, self.delay_seconds)))
     }
 
-    /// A service ends; gives the moment of the next one.
+    /// Ends a service. Returns the time of the next one.
     pub(crate) fn end_service(&mut self, now: Timestamp) -> Option<Timestamp> {
         let server = self.server.as_mut()?;
         self.max_backlog = self.max_backlog.max(server.len());
         server.next_service(now)
     }
 
-    /// Returns a packet that the queue has dropped since it was last asked.
+    /// Returns the next packet that the queue has dropped.
     pub(crate) fn pop_dropped(&mut self) -> Option<Waiting> {
         self.server.as_mut()?.dropped.pop_front()
     }

@@ -1,4 +1,4 @@
-//! What passes between an endpoint and that which carries its packets.
+//! Packets between an endpoint and the network.
 
 use crate::endpoint::{Agent, Endpoint};
 use crate::events::{EventKind, SimEvent};
@@ -12,7 +12,7 @@ use earlybird_tcp::{Connection, Cx, Trace, TraceEvent};
 use earlybird_units::Instant;
 
 impl Endpoint {
-    /// Takes a packet that has come; says whether it was for this endpoint, and not for one before it in its slot.
+    /// Receives a packet. Returns `false` for a packet of an earlier connection of this endpoint number.
     #[inline]
     pub(super) fn take<O: Observer>(&mut self, id: EndpointId, slot: SlotId, forwarder: &mut Forwarder<O>) -> bool {
         let packet = forwarder.events.pool.set_free(slot);
@@ -39,7 +39,7 @@ impl Endpoint {
         true
     }
 
-    /// Sends the segments that are to be sent, and sets the timer.
+    /// Sends all pending segments and sets the timer.
     #[inline]
     pub(super) fn send_pending<O: Observer>(&mut self, id: EndpointId, forwarder: &mut Forwarder<O>) {
         while let Some((packet, is_data)) = self.next_segment(id, forwarder) {
@@ -53,7 +53,7 @@ impl Endpoint {
         self.arm(id, forwarder);
     }
 
-    /// Puts the next segment that a connection wants to be sent among those on their way; says whether it carries data.
+    /// Writes the connection's next segment into a slot of the pool. Returns the slot, and whether the segment carries data.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the call costs a fifth of what it does, and comes with every packet")]
     fn next_segment<O: Observer>(&mut self, id: EndpointId, forwarder: &mut Forwarder<O>) -> Option<(SlotId, bool)> {
@@ -66,7 +66,7 @@ impl Endpoint {
         })
     }
 
-    /// Writes what a connection wants to be sent next into a packet; gives its number if it carries data, and whether it was
+    /// Writes the connection's next segment into a packet. Returns its number if it carries data, and whether it was
     /// sent before.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as of `next_segment`")]
@@ -81,7 +81,7 @@ impl Endpoint {
         Some((carried.number, carried.is_retransmission))
     }
 
-    /// The same as [`Self::send_pending`] for an agent over UDP, of which data may follow a packet without.
+    /// The same as [`Self::send_pending`] for an agent over UDP. A datagram without data may be followed by one with data.
     #[cold]
     pub(super) fn send_datagrams<O: Observer>(&mut self, id: EndpointId, forwarder: &mut Forwarder<O>) {
         while let Some(packet) = self.next_datagram(id, forwarder) {
@@ -144,8 +144,8 @@ impl Endpoint {
     }
 }
 
-/// Returns a connection what came; agents of different kinds never talk to each other. Copied into its caller it takes
-/// 17 instructions more a packet.
+/// Passes a segment to a connection. Inlined into its caller it would cost
+/// 17 more instructions per packet.
 #[inline(never)]
 fn read(connection: &mut Connection, cx: &mut Cx<'_>, content: &Content) {
     if let Content::Segment(segment) = content {
@@ -162,7 +162,7 @@ fn report_sent<O: Observer>(at: Instant, packet: &Packet, is_retransmission: boo
     }
 }
 
-/// Passes a connection's decisions on with the name of its flow.
+/// Forwards a connection's decisions to the observer, with the flow.
 pub(super) struct Tracer<'a, O> {
     pub(super) flow: FlowId,
     pub(super) observer: &'a mut O,

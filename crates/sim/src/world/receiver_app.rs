@@ -83,7 +83,7 @@ impl<O: Observer> World<O> {
         (self.endpoints[endpoint.0 as usize].generation == generation).then_some(endpoint)
     }
 
-    /// Reads, or lets read, what came. Of plain streams it is known which units are there by their length alone.
+    /// Handles new data at an endpoint.
     pub(super) fn on_readable(&mut self, id: EndpointId) {
         let endpoint = &mut self.endpoints[id.0 as usize];
         match endpoint.reader {
@@ -105,7 +105,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Tells a server which requests have come whole.
+    /// Passes complete requests to the opener's application.
     fn dispatch_requests(&mut self, id: EndpointId, client: ReceiverId) {
         let endpoint = &self.endpoints[id.0 as usize];
         let (sender, received) = (endpoint.sender, endpoint.agent.received());
@@ -121,7 +121,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// All of a unit came as datagrams.
+    /// Handles a unit that has arrived completely as datagrams.
     pub(super) fn on_unit_arrived(&mut self, id: EndpointId, unit: u32) {
         let Endpoint { flow, reader, .. } = self.endpoints[id.0 as usize];
         self.forwarder.observer.on_unit_delivered(self.forwarder.now.at, flow, unit);
@@ -133,7 +133,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Reads whatever is there, steps over what is not, and waits for more.
+    /// Reads all data, skips what is missing, and waits for more.
     pub(super) fn read_skipping(&mut self, id: EndpointId) {
         if !id.is_opener() {
             while self.read_unit_part(id, true).is_some() {}
@@ -148,7 +148,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Reads the next part of a unit at this endpoint.
+    /// Reads the next part of a unit.
     pub(super) fn read_unit_part(&mut self, id: EndpointId, may_skip: bool) -> Option<Part> {
         let mut unit_io = self.endpoints[id.peer().0 as usize].unit_io.take()?;
         let endpoint = &mut self.endpoints[id.0 as usize];
@@ -164,7 +164,7 @@ impl<O: Observer> World<O> {
         part
     }
 
-    /// Writes a unit at the opener's side.
+    /// Writes a unit at the opener.
     pub(super) fn write_unit_at(&mut self, id: EndpointId, bytes: u64) {
         let endpoint = &mut self.endpoints[id.0 as usize];
         let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.forwarder.observer };
@@ -178,7 +178,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Writes a message at the listener's side: where one write is one segment, a frame that nothing else belongs to.
+    /// Writes a message at the listener: one frame if the transport has frames, else bytes of the stream.
     pub(super) fn write_message(&mut self, id: EndpointId, bytes: u64, number: u64) {
         let endpoint = &mut self.endpoints[id.0 as usize];
         let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.forwarder.observer };

@@ -1,4 +1,4 @@
-//! What agents over UDP want of the world. None of it lies on the way of TCP's packets.
+//! Events of agents over UDP. No code of this file is on the path of TCP's packets.
 
 use super::World;
 use crate::endpoint::Agent;
@@ -10,7 +10,7 @@ use earlybird_datagram as datagram;
 use earlybird_tcp::TraceEvent;
 
 impl<O: Observer> World<O> {
-    /// The same as [`World::serve`] for an agent over UDP, which stays to the end.
+    /// Serves an agent over UDP. Unlike a connection, it exists to the end of the run.
     #[cold]
     pub(super) fn serve_udp(&mut self, id: EndpointId) {
         while let Agent::Udp(agent) = &mut self.endpoints[id.0 as usize].agent

@@ -1,4 +1,4 @@
-//! How the encoder's rate follows the connection: `dbr_add_frame`, `dbr_bitrate_lowered` and `dbr_inc_bitrate` of OBS Studio's
+//! Adaptation of the encoder's rate to the connection: `dbr_add_frame`, `dbr_bitrate_lowered` and `dbr_inc_bitrate` of OBS Studio's
 //! `plugins/obs-outputs/rtmp-stream.c`. Rates are whole kilobits per second, as there.
 
 use alloc::collections::VecDeque;
@@ -8,7 +8,7 @@ use earlybird_units::{Duration, Instant};
 const RAISE_AFTER: Duration = Duration::from_secs(4);
 /// It is lowered when so much playing time waits (`DBR_TRIGGER_USEC`).
 const LOWER_AT: Duration = Duration::from_millis(200);
-/// What was sent in the last so many milliseconds at least and at most says how much can be sent (`MIN_ESTIMATE_DURATION_MS`,
+/// The minimum and maximum window of the throughput estimate in milliseconds (`MIN_ESTIMATE_DURATION_MS`,
 /// `MAX_ESTIMATE_DURATION_MS`).
 const ESTIMATE_OVER: [u64; 2] = [1000, 2000];
 /// No estimate is below this (`dbr_add_frame`).
@@ -62,7 +62,7 @@ impl Bitrate {
         (bytes * self.current / self.original.max(1)).max(1)
     }
 
-    /// Learns that the connection took a packet between two moments.
+    /// Records that the connection took a packet between two points in time.
     pub(super) fn on_sent(&mut self, begun: Instant, ended: Instant, bytes: u64) {
         self.sent.push_back(Sent { begun, bytes });
         self.sent_bytes += bytes;

@@ -1,7 +1,7 @@
 use alloc::sync::Arc;
 use earlybird_units::Duration;
 
-/// What a coded picture needs, in order of what is lost with it: OBS Studio's priorities (`libobs/obs-nal.h`), where H.264 says
+/// Dependencies of a coded picture, in order of what is lost with it: OBS Studio's priorities (`libobs/obs-nal.h`), where H.264 says
 /// that others refer to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Picture {
@@ -13,7 +13,7 @@ pub enum Picture {
     Key,
 }
 
-/// What a packet of the encoder is.
+/// The kind of an encoder's packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Sound.
@@ -22,14 +22,14 @@ pub enum Content {
     Picture(Picture),
 }
 
-/// What an encoder gives at a time.
+/// A packet of the encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// When, from the start of the film.
     pub at: Duration,
     /// Its size in bytes.
     pub bytes: u64,
-    /// What it is.
+    /// Its kind.
     pub content: Content,
 }
 

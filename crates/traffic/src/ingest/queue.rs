@@ -1,4 +1,4 @@
-//! What waits for the connection, and which frames are given up: `add_video_packet`, `check_to_drop_frames` and `drop_frames` of
+//! The queue before the connection, and the frames that it drops: `add_video_packet`, `check_to_drop_frames` and `drop_frames` of
 //! OBS Studio's `plugins/obs-outputs/rtmp-stream.c`.
 
 use super::film::{Content, Picture};

@@ -1,7 +1,7 @@
 use alloc::collections::VecDeque;
 use earlybird_units::{Duration, Instant};
 
-/// How fast segments come: bits over the time from the first bytes of a part to its end, so that waiting for a part to be made does not
+/// Throughput of segments: bits over the time from the first bytes of a part to its end, so that waiting for a part to be made does not
 /// count (as dash.js finds the `moof` boxes of CMAF chunks, `FetchLoader.js`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meter {
@@ -12,13 +12,13 @@ pub(crate) struct Meter {
     /// Where the part that comes now begins, and when how much of it was seen first.
     begins: u64,
     first: Option<(Instant, u64)>,
-    /// What came of the segment, and in which time.
+    /// Bytes of the segment that arrived, and in which time.
     bits: f64,
     time: Duration,
 }
 
 impl Meter {
-    /// Learns that a segment of so many parts was asked for.
+    /// Records the request of a segment with `parts` parts.
     pub(crate) fn expect(&mut self, parts: u64, bytes: u64) {
         for part in 1..=parts {
             self.asked += bytes;
@@ -26,7 +26,7 @@ impl Meter {
         }
     }
 
-    /// Learns how much of the stream has come, and gives the rate of each segment that is whole now, in bits per second. One
+    /// Records how much of the stream has arrived. Returns the rate of each segment that is complete now, in bit/s. One
     /// that came at once has none.
     pub(crate) fn look(&mut self, now: Instant, received: u64, mut tell: impl FnMut(f64)) {
         while let Some((end, is_last)) = self.ends.front().copied()

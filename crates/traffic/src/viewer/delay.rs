@@ -1,4 +1,4 @@
-//! How long after its writing a unit is played.
+//! Playback delay: the time from writing a unit to playing it.
 
 use earlybird_units::{Duration, Instant};
 
@@ -10,7 +10,7 @@ pub fn minimum_playback_delay(rtt: Duration, period: Duration, margin: Duration)
     rtt + rtt / 2 + period * 3 + margin
 }
 
-/// How long after its writing a unit is played.
+/// Playback delay: the time from writing a unit to playing it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PlaybackDelay {
     /// Always as long.
@@ -62,7 +62,7 @@ impl Schedule {
         written + self.delay
     }
 
-    /// Learns how long after its writing a unit was whole.
+    /// Records the delay after which a unit was complete.
     pub(super) fn on_arrival(&mut self, delay: Duration) {
         let sample = delay.as_secs_f64();
         let (mean, deviation) = self.estimate.unwrap_or((sample, 0.0));
@@ -71,7 +71,7 @@ impl Schedule {
         self.estimate = Some((mean, deviation));
     }
 
-    /// Learns which unit is next, and gives the playback delay if it changes with that one.
+    /// Moves to the next unit. Returns the playback delay if it changes there.
     pub(super) fn on_played(&mut self, next: u64) -> Option<Duration> {
         let PlaybackDelay::Adaptive(AdaptiveDelay { least, most, talkspurt }) = self.rule else { return None };
         let (mean, deviation) = self.estimate.filter(|_| next.is_multiple_of(talkspurt.max(1)))?;

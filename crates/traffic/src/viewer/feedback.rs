@@ -1,7 +1,7 @@
 use crate::{Playout, ReceiverIo, Reception};
 use earlybird_units::{Duration, Instant};
 
-/// What a viewer sends back to the source.
+/// Messages from a viewer to the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feedback {
     /// After so long without data a heartbeat is sent, and again after as long, until data come. It repairs the case that

@@ -8,9 +8,9 @@ use earlybird_units::{Duration, Random};
 /// A question and its answer in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// What the client sends.
+    /// Bytes that the client sends.
     pub request: u64,
-    /// What the server sends.
+    /// Bytes that the server sends.
     pub response: u64,
 }
 
@@ -30,7 +30,7 @@ pub trait Pages: Debug + Send {
     }
 }
 
-/// How long connections live.
+/// The lifetime of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Persistence {
     /// Each object has a new one (HTTP/1.0).
@@ -51,7 +51,7 @@ pub struct Browser<P> {
     persistence: Persistence,
     client: usize,
     server: usize,
-    /// What is still to ask for, the next one last.
+    /// Objects still to request, the next one last.
     exchanges: Vec<Exchange>,
     lines: Vec<Line>,
     state: State,

@@ -3,7 +3,7 @@ use crate::{ConnectionId, SenderApp, SenderIo};
 use alloc::sync::Arc;
 use earlybird_units::{Duration, Random};
 
-/// What web sessions have in common: ns-2's `PagePool/WebTraf` with one object per page.
+/// Parameters of all web sessions of a flow: ns-2's `PagePool/WebTraf` with one object per page.
 #[derive(Clone, Copy, Debug)]
 pub struct WebParameters {
     /// Mean of the exponential pause between the end of a page and the next.

@@ -16,7 +16,7 @@ pub struct LearnToAdapt {
     segment: f64,
     /// Of each rate, once the buffer was filled.
     probabilities: Option<Vec<f64>>,
-    /// What dash.js calls Q.
+    /// The variable Q of dash.js.
     multiplier: f64,
 }
 
