@@ -1,4 +1,4 @@
-//! What an application writes, reads and asks.
+//! The interface to the application: writing, reading, state and counters.
 
 use super::Connection;
 use super::drop_counters::DropCounters;
@@ -263,7 +263,7 @@ impl Connection {
         self.receiver.ack_delay()
     }
 
-    // What can be asked at any time.
+    // State and counters.
 
     /// Returns the state's name in RFC 9293.
     pub fn state(&self) -> RfcState {
@@ -412,7 +412,7 @@ impl Connection {
     pub fn drop_counters(&self) -> DropCounters {
         DropCounters {
             echoes: self.sender.account().impossible_echoes(),
-            sack_blocks: self.sender.buffer().scoreboard().refused_blocks(),
+            sack_blocks: self.sender.buffer().scoreboard().impossible_blocks(),
             ..self.drops.counters
         }
     }

@@ -1,4 +1,4 @@
-//! What arrives: which segments are acceptable (RFC 9293 §3.10.7.4), what of them goes where, and what routers report.
+//! Arriving segments: whether they are acceptable (RFC 9293 §3.10.7.4), and their effect; and the reports of routers.
 
 use super::closing::Ending;
 use super::events::Event;
@@ -137,7 +137,7 @@ impl Connection {
         Some(accepted)
     }
 
-    /// Acts on the ACK of a segment with payload, if it tells nothing but the receiver's window; returns whether it does.
+    /// Acts on the ACK of a segment with payload, if it carries no information but the receiver's window; returns whether it does.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all payload takes this path")]
     fn is_repeated_ack(&mut self, now: Instant, segment: &Segment, start: u64) -> bool {

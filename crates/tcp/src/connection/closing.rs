@@ -9,7 +9,7 @@ use crate::trace::Cx;
 use earlybird_units::Instant;
 use earlybird_wire::{Flags, Segment};
 
-/// How a connection ended.
+/// The way in which a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Each side had its FIN acknowledged.

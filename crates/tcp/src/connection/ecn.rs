@@ -1,11 +1,11 @@
-//! The receiver's side of explicit congestion notification: what both sides agree on, and the echo of marks (RFC 3168, RFC 9768).
+//! The receiver's side of explicit congestion notification: its negotiation, and the echo of marks (RFC 3168, RFC 9768).
 
 use crate::policy::ecn::EcnMode;
 use crate::send::rate::ace::{INITIAL_COUNT, SYN_MARKED, count_in, flags_of};
 use crate::send::rate::ecn::Feedback;
 use earlybird_wire::{Ecn, Flags, Segment};
 
-/// What every segment echoes of the marks that arrived.
+/// The echo of marks that every segment carries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EcnReceiver {
     /// The flags of every segment; with accurate feedback the count of marked packets (`r.cep`).

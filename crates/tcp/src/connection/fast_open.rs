@@ -5,7 +5,7 @@ use crate::policy::segmentation::{ALL_OPTIONS, IpVersion};
 use core::num::NonZeroU16;
 use earlybird_wire::{FastOpen, Flags, Options, Segment};
 
-/// What a SYN requests or uses, from a client's cache of servers.
+/// The Fast Open request or cookie of a SYN, from a client's cache of servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FastOpenOffer {
     /// Requests a cookie; the SYN carries no data.

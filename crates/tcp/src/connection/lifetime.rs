@@ -7,7 +7,7 @@ use crate::policy::lifetimes::{KeepAlive, Lifetimes};
 use crate::send::sender::Sender;
 use earlybird_units::{Duration, Instant};
 
-/// When the peer was heard last, and since when a state lasts.
+/// The times from which the limits count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lifetime {
     /// When the limits are computed again.
@@ -25,7 +25,7 @@ pub(super) struct Lifetime {
     pub(super) is_orphan: bool,
 }
 
-/// What happens at a limit.
+/// The action at a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Limit {
     /// The connection ends: the peer is gone.
@@ -38,7 +38,7 @@ pub(super) enum Limit {
     Recheck,
 }
 
-/// What the limits depend on.
+/// The state that the limits depend on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LimitContext<'a> {
     pub(super) state: TcpState,
@@ -64,7 +64,7 @@ impl Default for Lifetime {
 }
 
 impl Lifetime {
-    /// Returns whether probes were sent after which nothing was heard.
+    /// Returns whether probes were sent after which nothing arrived from the peer.
     pub(super) fn is_unanswered(&self) -> bool {
         self.unanswered > 0 && self.last_heard < self.probes.1
     }

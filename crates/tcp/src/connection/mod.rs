@@ -69,7 +69,7 @@ pub struct Connection {
     /// Present with TCP Fast Open.
     fast: Option<Box<Fast>>,
     lifetime: Lifetime,
-    /// How the connection ended.
+    /// The way in which the connection ended.
     ending: Option<Ending>,
     /// Whether this side opened the connection.
     is_active_opener: bool,
@@ -119,7 +119,7 @@ impl SegmentMeta {
 pub struct AcceptedRange {
     /// Their offsets in the peer's stream, whose first byte is 0. Empty if nothing was accepted.
     pub stream: Range<u64>,
-    /// How many bytes of the segment's payload precede them.
+    /// The bytes of the segment's payload that precede them.
     pub skip: u16,
 }
 
@@ -132,7 +132,7 @@ pub struct AcceptedRange {
 pub struct Identity {
     /// The first sequence number (ISS): the hash and a clock that ticks every 4 µs (RFC 6528 §3).
     pub origin: SeqNum,
-    /// What is added to the clock in the timestamps that are sent, in its ticks: the hash alone.
+    /// The offset of the timestamps that are sent to the clock, in its ticks: the hash alone.
     pub timestamp_offset: u32,
 }
 

@@ -1,11 +1,11 @@
-//! What is known of the peer, and which of its segments are older than what is known.
+//! The state of the peer, and the test whether a segment is older than that state.
 
 use crate::config::Config;
 use crate::scoreboard::clock;
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Flags, Options, Segment, SeqNum, SkipNotice, Timestamps};
 
-/// What both sides agreed on, and the peer's newest timestamp.
+/// The options that both sides agreed on, and the peer's newest timestamp.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Peer {
     /// The sequence number of the peer's SYN.
@@ -27,7 +27,7 @@ pub(super) struct Peer {
     pub(super) last_ack_sent: u64,
 }
 
-/// How long timestamps can be compared: half the cycle of a clock of 1 ms, the fastest allowed (RFC 7323 §5.5).
+/// The time for which timestamps can be compared: half the cycle of a clock of 1 ms, the fastest allowed (RFC 7323 §5.5).
 const TIMESTAMPS_VALID_FOR: Duration = Duration::from_secs(24 * 24 * 3600);
 
 impl Peer {

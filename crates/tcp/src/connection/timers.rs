@@ -1,4 +1,4 @@
-//! What a connection does when a deadline comes.
+//! The deadlines of a connection.
 
 use super::Connection;
 use super::closing::Ending;

@@ -1,8 +1,8 @@
-//! How old the packets around the first hole are.
+//! The age of the packets around the first hole.
 
 use earlybird_units::Duration;
 
-/// How long ago the packets around the hole were last sent.
+/// The time since the packets around the first hole were last sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Age {
     /// The first missing packet.

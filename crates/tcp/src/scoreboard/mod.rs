@@ -1,4 +1,6 @@
-//! The scoreboard: every segment between the first unacknowledged one and the last one sent.
+//! The scoreboard: every segment between the first unacknowledged one and the last one sent (RFC 6675 §3).
+//!
+//! Segments are numbered; their boundaries in the stream never change. SACK information is kept beside them as ranges of numbers.
 
 pub(crate) mod age;
 pub(crate) mod clock;
@@ -15,14 +17,15 @@ use earlybird_wire::{Flags, SackBlock, SackBlocks, SeqNum};
 use ranges::Ranges;
 use segments::Segments;
 
-/// A segment that was sent and is not acknowledged. Its boundaries never change.
+/// A segment that was sent and is not acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sent {
     /// Stream position after the segment.
     pub(crate) end: u64,
+    /// When it was last sent.
     pub(crate) departed: Instant,
-    /// What the timestamp clock told when it was first sent.
-    first_told: u32,
+    /// The timestamp clock when it was first sent.
+    first_stamp: u32,
     pub(crate) transmissions: u16,
     pub(crate) flags: Flags,
 }
@@ -38,40 +41,40 @@ impl Sent {
     }
 }
 
-/// What one ACK changed.
+/// The changes that one ACK made on the scoreboard, and what else it reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Acknowledgement {
     /// Segments newly acknowledged by the cumulative number.
     pub(crate) advanced: u64,
-    /// Bytes newly acknowledged by it, SYN and FIN counting as one each. That is progress even inside a segment.
+    /// Bytes newly acknowledged by it, SYN and FIN counting as one each. An ACK inside a segment has bytes, but no segments.
     pub(crate) bytes: u64,
     /// Exact round-trip time of the newest of them, unless one had been retransmitted (Karn's rule).
     pub(crate) rtt: Option<Duration>,
-    /// Repeats the cumulative number and carries nothing else.
+    /// Whether it repeats the cumulative number and carries nothing else (RFC 5681 §2).
     pub(crate) is_duplicate: bool,
-    /// It covers nothing but what was given up.
-    pub(crate) is_of_given_up: bool,
-    /// Segments that the peer newly tells it stepped over.
+    /// Whether it covers nothing but abandoned segments.
+    pub(crate) is_of_abandoned: bool,
+    /// Segments that the peer newly reports as skipped.
     pub(crate) skipped: u64,
-    /// SACK told something new.
-    pub(crate) brings_news: bool,
+    /// Whether SACK reported something new.
+    pub(crate) has_new_sack: bool,
     /// Segments newly known to have arrived, by the number or by SACK.
     pub(crate) delivered: u64,
-    /// There are no SACK blocks.
-    pub(crate) is_bare: bool,
-    /// There may be more SACK blocks than it had room for.
+    /// Whether there are no SACK blocks.
+    pub(crate) has_no_blocks: bool,
+    /// Whether there may be more SACK blocks than it had room for.
     pub(crate) may_lack_blocks: bool,
-    /// What arrived twice, as DSACK tells (RFC 2883), where that is read.
+    /// The part of the stream that arrived twice, as DSACK reports (RFC 2883), where that is read.
     pub(crate) duplicate: Option<Span>,
-    /// What the timestamp clock told when the oldest of what it newly acknowledges was first sent.
-    pub(crate) oldest_told: u32,
-    /// The time of sending that the peer echoes, where that is read.
+    /// The timestamp clock when the oldest newly acknowledged segment was first sent.
+    pub(crate) oldest_stamp: u32,
+    /// The timestamp that the peer echoes, where that is read.
     pub(crate) echo: Option<u32>,
 }
 
 impl Acknowledgement {
-    /// Returns whether it ends inside the first segment: something arrived, but no segment as a whole.
-    pub(crate) fn is_of_part(&self) -> bool {
+    /// Returns whether it ends inside the first segment: data arrived, but no whole segment.
+    pub(crate) fn is_partial_segment(&self) -> bool {
         self.advanced == 0 && self.bytes > 0
     }
 }
@@ -83,32 +86,38 @@ pub(crate) struct Span {
     pub(crate) end: u64,
 }
 
-/// Segments by number (0 is the SYN), with their place in the stream and what SACK says of them.
+/// Segments by number (0 is the SYN), with their stream positions and SACK information.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     segments: Segments,
+    /// The number to send next.
     nxt: u64,
+    /// Stream position of the lowest byte that is not acknowledged.
     una_position: u64,
+    /// Stream position after the last segment sent.
     end_position: u64,
-    /// Stream position of the highest cumulative ACK: below `una_position` only where segments were given up.
+    /// Stream position of the highest cumulative ACK: below `una_position` only where segments were abandoned.
     acknowledged: u64,
-    /// What the timestamp clock told when the oldest of the segments in between was first sent.
-    given_up_told: u32,
-    /// Blocks of SACK that cannot be.
-    refused_blocks: u64,
+    /// The timestamp clock when the oldest of the segments in between was first sent.
+    abandoned_stamp: u32,
+    /// The number of impossible SACK blocks.
+    impossible_blocks: u64,
+    /// The numbers that SACK has reported.
     sacked: Ranges,
-    /// The blocks that came last and were entered: most come several times.
-    entered: SackBlocks,
-    /// How far a segment was seen to be overtaken.
+    /// The possible blocks of the last ACK: most are repeated, and need not be entered again.
+    last_blocks: SackBlocks,
+    /// The largest distance, in segments, by which a segment was overtaken.
     reordering: u64,
+    /// When the last segment that was acknowledged in order was sent.
     last_in_order_at: Instant,
+    /// Whether `delivered` is filled: RACK and the rate sampler read it, others need not pay for it.
     lists_delivered: bool,
     delivered: Vec<DeliveredSegment>,
-    /// One past the highest segment when one was last sent again.
-    repeated_below: u64,
+    /// One past the highest segment when a segment was last retransmitted.
+    retransmitted_below: u64,
 }
 
-/// A segment that the peer has now got.
+/// A segment that has newly arrived at the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DeliveredSegment {
     pub(crate) number: u64,
@@ -117,16 +126,16 @@ pub(crate) struct DeliveredSegment {
     pub(crate) transmissions: u32,
 }
 
-/// Duplicates by which loss is told, before anything is known of the path (RFC 5681 §3.2).
-const USUAL_REORDERING: u64 = 3;
+/// The reordering that is assumed before any was seen: the duplicate threshold of RFC 5681 §3.2.
+const DEFAULT_REORDERING: u64 = 3;
 
 impl Scoreboard {
-    /// Makes an empty scoreboard; `lists_delivered` says whether [`Self::delivered`] is of use.
+    /// Makes an empty scoreboard; `lists_delivered` if [`Self::delivered`] is to be filled.
     pub(crate) fn new(lists_delivered: bool) -> Self {
         Self { lists_delivered, ..Self::default() }
     }
 
-    /// Changes whether [`Self::delivered`] is of use.
+    /// Sets whether [`Self::delivered`] is to be filled.
     pub(crate) fn set_lists_delivered(&mut self, lists_delivered: bool) {
         self.lists_delivered = lists_delivered;
     }
@@ -185,11 +194,12 @@ impl Scoreboard {
         self.segments.last().is_some_and(|sent| sent.flags.contains(Flags::FIN))
     }
 
-    /// Returns how many blocks of SACK told of something never sent, or of nothing.
-    pub(crate) fn refused_blocks(&self) -> u64 {
-        self.refused_blocks
+    /// Returns how many SACK blocks were empty or reported data that were never sent.
+    pub(crate) fn impossible_blocks(&self) -> u64 {
+        self.impossible_blocks
     }
 
+    /// Returns the numbers of the segments that SACK has reported.
     pub(crate) fn sacked(&self) -> &Ranges {
         &self.sacked
     }
@@ -206,21 +216,23 @@ impl Scoreboard {
         (self.una_position..self.end_position).contains(&position).then_some(number)
     }
 
-    /// Appends a new segment that ends at stream position `end` and leaves at this time.
+    /// Appends a new segment that ends at stream position `end` and is sent at this time.
     #[inline]
     pub(crate) fn push(&mut self, departed: Instant, end: u64, flags: Flags) {
-        let first_told = clock::timestamp(departed);
-        self.segments.push(Sent { end, departed, first_told, transmissions: 1, flags });
+        let first_stamp = clock::timestamp(departed);
+        self.segments.push(Sent { end, departed, first_stamp, transmissions: 1, flags });
         self.end_position = end;
     }
 
-    /// Appends a segment that ends at stream position `end` and left on the opening one, which was the last to be acknowledged.
-    pub(crate) fn push_carried(&mut self, end: u64, flags: Flags) {
+    /// Appends a segment that ends at stream position `end` and was sent with the SYN.
+    pub(crate) fn push_syn_data(&mut self, end: u64, flags: Flags) {
+        // The SYN is the only segment that was acknowledged.
         self.push(self.last_in_order_at, end, flags);
     }
 
-    /// The opening segment, which nobody acknowledged yet, ends at stream position `end`: it carried data.
-    pub(crate) fn stretch_opening(&mut self, end: u64) {
+    /// Extends the SYN, which carried data, to stream position `end`.
+    pub(crate) fn extend_syn(&mut self, end: u64) {
+        // With Fast Open segments may have followed it.
         let is_alone = self.outstanding() == 1;
         let Some(opening) = self.segments.get_mut(0) else { return };
         opening.end = end;
@@ -229,25 +241,25 @@ impl Scoreboard {
         }
     }
 
-    /// Takes note that `number` leaves again now.
-    pub(crate) fn on_sent_again(&mut self, now: Instant, number: u64) {
+    /// Takes note that `number` is retransmitted now.
+    pub(crate) fn on_retransmission(&mut self, now: Instant, number: u64) {
         if let Some(sent) = self.segments.get_mut(number) {
             sent.departed = now;
             sent.transmissions = sent.transmissions.saturating_add(1);
         }
-        self.repeated_below = self.smax();
+        self.retransmitted_below = self.smax();
     }
 
-    /// Returns whether no segment was sent again since the lowest one not acknowledged was sent: all were sent once, in the order
-    /// of their numbers.
+    /// Returns whether all outstanding segments were sent once, in the order of their numbers.
     #[inline]
     pub(crate) fn is_in_order(&self) -> bool {
-        self.una() >= self.repeated_below
+        // One comparison in place of a search: it misses only segments above a retransmission, until that is acknowledged.
+        self.una() >= self.retransmitted_below
     }
 
     /// Enters an ACK up to stream position `ack` with its SACK blocks. `origin` is the number of position 0.
     ///
-    /// `is_pure`: no payload and no change of the window, so that it may count as a duplicate.
+    /// `is_pure` if the segment has no payload and does not change the window, so that it may count as a duplicate.
     #[inline]
     pub(crate) fn apply(
         &mut self,
@@ -259,37 +271,40 @@ impl Scoreboard {
     ) -> Acknowledgement {
         let mut change = Acknowledgement {
             is_duplicate: is_pure && ack == self.una_position && self.outstanding() > 0,
-            is_bare: blocks.is_empty(),
+            has_no_blocks: blocks.is_empty(),
             ..Acknowledgement::default()
         };
         self.delivered.clear();
-        let is_below_given_up = ack < self.una_position && is_pure && ack == self.acknowledged;
+        // Read before the ACK moves these numbers.
+        let is_below_abandoned = ack < self.una_position && is_pure && ack == self.acknowledged;
         let before = self.una() + self.sacked.total();
         if ack > self.una_position {
             self.advance(ack, now, &mut change, self.lists_delivered);
         } else if ack > self.acknowledged {
-            self.advance_in_given_up(ack, &mut change);
+            self.advance_in_abandoned(ack, &mut change);
         }
         if !blocks.is_empty() {
-            change.brings_news |= self.mark_sacked(origin, blocks);
+            change.has_new_sack |= self.mark_sacked(origin, blocks);
         }
-        if is_below_given_up {
-            // The hole is what was given up. Another one counts only if something arrived behind it.
+        if is_below_abandoned {
+            // The peer waits for abandoned segments, which are no loss. Another hole counts only if something arrived behind it.
             change.is_duplicate = self.sacked.next_hole(self.una()).is_some();
         }
         change.delivered = self.una() + self.sacked.total() - before;
+        // The cumulative ACK lists in order; blocks come in the order of their age (RFC 2018 §4).
         if self.lists_delivered && !blocks.is_empty() {
             self.delivered.sort_unstable_by_key(|delivered| delivered.number);
         }
         change
     }
 
-    /// Enters an ACK that [advances](Self::is_advanced_by) and tells nothing else, as [`Self::apply`] does, where nothing is
-    /// `SACKed`, but does not list what was [delivered](Self::delivered): all below [`Self::una`].
+    /// Enters an ACK that [advances](Self::is_advanced_by) and has no SACK blocks, where nothing is `SACKed`.
+    ///
+    /// Has the effect of [`Self::apply`], but does not list what was [delivered](Self::delivered): all below [`Self::una`].
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what an ACK changes is large to hand over")]
+    #[expect(clippy::inline_always, reason = "`Acknowledgement` is large to copy")]
     pub(crate) fn apply_advance(&mut self, ack: u64, now: Instant) -> Acknowledgement {
-        let mut change = Acknowledgement { is_bare: true, ..Acknowledgement::default() };
+        let mut change = Acknowledgement { has_no_blocks: true, ..Acknowledgement::default() };
         self.delivered.clear();
         self.advance(ack, now, &mut change, false);
         change.delivered = change.advanced;
@@ -297,9 +312,9 @@ impl Scoreboard {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what an ACK changes is large to hand over")]
+    #[expect(clippy::inline_always, reason = "`Acknowledgement` is large to copy")]
     fn advance(&mut self, ack: u64, now: Instant, change: &mut Acknowledgement, lists_delivered: bool) {
-        change.oldest_told = self.oldest_told();
+        change.oldest_stamp = self.oldest_stamp();
         let before = self.una();
         let (mut was_retransmitted, mut departed) = (false, self.last_in_order_at);
         let mut sacked = self.sacked.ascending();
@@ -317,80 +332,84 @@ impl Scoreboard {
         change.advanced = una - before;
         change.bytes = ack - self.acknowledged;
         self.acknowledged = ack;
+        // After a timeout `nxt` may lie below data that the peer already had.
         self.nxt = self.nxt.max(una);
+        // Karn's algorithm: an ACK of retransmitted segments is ambiguous.
         change.rtt = (change.advanced > 0 && !was_retransmitted).then(|| now - departed);
         if !self.sacked.is_empty() {
-            change.brings_news = change.advanced > 0;
+            change.has_new_sack = change.advanced > 0;
             self.sacked.remove_below(una);
         }
     }
 
-    /// Returns what the timestamp clock told when the oldest segment not acknowledged was first sent.
+    /// Returns the timestamp clock when the oldest segment that is not acknowledged was first sent.
     #[inline]
-    pub(crate) fn oldest_told(&self) -> u32 {
+    pub(crate) fn oldest_stamp(&self) -> u32 {
         match self.segments.first() {
-            Some(sent) if self.acknowledged == self.una_position => sent.first_told,
-            _ => self.given_up_told,
+            Some(sent) if self.acknowledged == self.una_position => sent.first_stamp,
+            _ => self.abandoned_stamp,
         }
     }
 
-    /// Only what was given up is acknowledged: that is progress all the same, or the timer would back off for ever.
+    /// Enters an ACK that covers only abandoned segments.
     #[cold]
-    fn advance_in_given_up(&mut self, ack: u64, change: &mut Acknowledgement) {
-        change.oldest_told = self.given_up_told;
+    fn advance_in_abandoned(&mut self, ack: u64, change: &mut Acknowledgement) {
+        // It counts as progress: else the timer would back off for ever while the peer skips.
+        change.oldest_stamp = self.abandoned_stamp;
         change.bytes = ack - self.acknowledged;
         self.acknowledged = ack;
         change.advanced = 1;
-        change.is_of_given_up = true;
+        change.is_of_abandoned = true;
     }
 
     fn mark_sacked(&mut self, origin: SeqNum, blocks: &SackBlocks) -> bool {
         let before = self.sacked.total();
-        let known = core::mem::replace(&mut self.entered, *blocks);
+        let known = core::mem::replace(&mut self.last_blocks, *blocks);
         let known = known.as_slice();
         for (place, block) in blocks.as_slice().iter().enumerate() {
-            // Most have the same place again, and the first one mostly has grown.
+            // Most blocks are repeated at the same index, and the first one has mostly grown.
             let same = known.get(place).filter(|same| same.left == block.left);
             let is_known = same.is_some_and(|same| same.right == block.right) || known.contains(block);
             if !is_known && !self.enter(origin, *block, same) {
-                self.refuse(*block);
+                self.forget_impossible(*block);
             }
         }
         self.sacked.total() != before
     }
 
-    /// A block cannot be: it is not known the next time either.
+    /// Counts an impossible block, and removes it from the blocks that need not be entered again.
     #[cold]
-    fn refuse(&mut self, block: SackBlock) {
-        self.refused_blocks += 1;
-        let entered = core::mem::take(&mut self.entered);
-        entered.as_slice().iter().filter(|other| **other != block).for_each(|other| self.entered.push(*other));
+    fn forget_impossible(&mut self, block: SackBlock) {
+        // It may become possible when more was sent, and is counted each time until then.
+        self.impossible_blocks += 1;
+        let entered = core::mem::take(&mut self.last_blocks);
+        entered.as_slice().iter().filter(|other| **other != block).for_each(|other| self.last_blocks.push(*other));
     }
 
-    /// Enters a block, which may have `grown` from one that was; says whether it can be.
+    /// Enters a block, which may have grown from the one at the same index of the last ACK; returns whether it is possible.
     fn enter(&mut self, origin: SeqNum, block: SackBlock, grown: Option<&SackBlock>) -> bool {
         let left = block.left.unwrap_near(origin, self.una_position);
         let right = block.right.unwrap_near(origin, self.una_position);
         let (Some(left), Some(right)) = (left, right) else { return false };
         let is_possible = left < right && right <= self.end_position;
+        // A block at or below the cumulative ACK is a DSACK, or old.
         if is_possible && left > self.acknowledged {
             let from = grown.and_then(|grown| grown.right.unwrap_near(origin, self.una_position));
-            self.mark(self.grown_from(from, right), left, right);
+            self.mark(self.first_beyond(from, right), left, right);
         }
         is_possible
     }
 
-    /// Returns the number of the first segment that a block tells more of than one that ended at `known` and was entered.
-    fn grown_from(&self, known: Option<u64>, right: u64) -> Option<u64> {
+    /// Returns the first segment that a block reports beyond one that ended at `known` and was entered.
+    fn first_beyond(&self, known: Option<u64>, right: u64) -> Option<u64> {
         let known = known.filter(|known| *known < right)?;
-        // Mostly it is the highest one that grows.
+        // Data mostly arrive in order, so the highest range grows: no search is needed.
         let above = self.sacked.end();
         let is_highest = above > self.una() && self.start_of(above) == known;
         if is_highest { Some(above) } else { self.boundary(known, self.una()) }
     }
 
-    /// Returns what arrived twice, if the first block tells it: a part of what is acknowledged, or of the second block
-    /// (RFC 2883 §4).
+    /// Returns the part of the stream that arrived twice, if the first block is a DSACK (RFC 2883 §4).
     #[inline]
     pub(crate) fn duplicate(&self, origin: SeqNum, blocks: &SackBlocks) -> Option<Span> {
         let mut spans = blocks.as_slice().iter().filter_map(|block| {
@@ -399,15 +418,16 @@ impl Scoreboard {
             (start < end).then_some(Span { start, end })
         });
         let first = spans.next()?;
+        // Below the cumulative ACK, or inside the second block.
         let is_inside = |outer: Span| outer.start <= first.start && first.end <= outer.end;
         (first.end <= self.acknowledged || spans.next().is_some_and(is_inside)).then_some(first)
     }
 
-    /// Marks the whole segments between two stream positions, from number `first` on if all before it are marked. The first
-    /// segment is never among them: it would be acknowledged.
+    /// Marks the whole segments between two stream positions; from number `first` on if all before it are marked.
     fn mark(&mut self, first: Option<u64>, left: u64, right: u64) {
         let left = left.max(self.una_position);
         let first = first.or_else(|| self.boundary(left, self.una()));
+        // `+ 1`: the peer cannot have the first missing segment, which it would acknowledge.
         let first = first.unwrap_or_else(|| self.segments.partition_point(|sent| sent.end < left) + 1);
         let last = self.boundary(right, first);
         let last = last.unwrap_or_else(|| self.segments.partition_point(|sent| sent.end <= right));
@@ -421,27 +441,28 @@ impl Scoreboard {
         }
     }
 
-    /// A segment that was sent once arrives behind one sent later: it was overtaken.
+    /// Measures the reordering that newly `SACKed` segments show.
     fn note_reordering(&mut self, range: &Range<u64>) {
         let lowest = self.sacked.next_hole(range.start).filter(|number| *number < range.end);
+        // Of a retransmitted segment the second copy may have arrived, which shows no reordering.
         let overtaken = lowest.filter(|number| self.segment(*number).is_some_and(|(_, sent)| sent.transmissions == 1));
         if let Some(number) = overtaken {
             self.reordering = self.reordering.max(self.sacked.end() - number);
         }
     }
 
-    /// Returns how far packets were seen to overtake others, in segments.
+    /// Returns the degree of reordering, in segments; at least the duplicate threshold.
     pub(crate) fn reordering(&self) -> u64 {
-        self.reordering.max(USUAL_REORDERING)
+        self.reordering.max(DEFAULT_REORDERING)
     }
 
-    /// Returns the segments that were sent more than once and not reported by SACK.
+    /// Returns the number of segments that were sent more than once and not reported by SACK.
     pub(crate) fn retransmitted(&self) -> u64 {
         let is_retransmission = |number: &u64| self.segments.get(*number).is_some_and(|sent| sent.transmissions > 1);
         self.segments.numbers().filter(is_retransmission).filter(|number| !self.sacked.contains(*number)).count() as u64
     }
 
-    /// Lists what SACK told nothing of before.
+    /// Adds the segments that SACK had not reported before to the list of delivered ones.
     fn list_delivered(&mut self, range: Range<u64>) {
         let mut from = range.start;
         while from < range.end {
@@ -455,14 +476,14 @@ impl Scoreboard {
         }
     }
 
-    /// Returns the number of the segment that starts at `position`, if all from number `from` up to there are of one size: they
-    /// mostly are.
+    /// Returns the number of the segment that starts at `position`, if all from number `from` up to there have one size.
     fn boundary(&self, position: u64, from: u64) -> Option<u64> {
         let sent = self.segments.get(from);
         if sent.is_some_and(|sent| sent.end == position) {
             return Some(from + 1);
         }
         let start = self.start_of(from);
+        // They mostly have: a division and a comparison replace a binary search.
         let size = sent.map_or(1, |sent| sent.end - start).max(1);
         let guess = from + (position - start.min(position)) / size;
         (guess <= self.smax() && self.start_of(guess) == position).then_some(guess)
@@ -479,26 +500,26 @@ impl Scoreboard {
         if self.sacked.is_empty() { None } else { self.sacked.next_hole(from.max(self.una())) }
     }
 
-    /// Drops all SACK information.
+    /// Drops all SACK information: after a timeout the peer may have reneged (RFC 2018 §8).
     pub(crate) fn forget_sacked(&mut self) {
         self.sacked.clear();
-        self.entered = SackBlocks::default();
+        self.last_blocks = SackBlocks::default();
     }
 
-    /// Returns the lowest segment that starts at a stream position or behind it.
+    /// Returns the number of the lowest segment that starts at a stream position or behind it.
     pub(crate) fn number_from(&self, position: u64) -> u64 {
         let number = self.segments.partition_point(|sent| sent.end <= position);
         number + u64::from(self.start_of(number) < position)
     }
 
-    /// Forgets what the last ACK delivered by its number: some of it was stepped over.
+    /// Removes from the list of delivered segments those that the cumulative ACK covers: some of them were skipped.
     pub(crate) fn forget_delivered(&mut self) {
         self.delivered.retain(|delivered| delivered.number >= self.segments.numbers().start);
     }
 
-    /// Takes the first `count` segments off, although nobody acknowledged them.
-    pub(crate) fn give_up(&mut self, count: u64) {
-        self.given_up_told = self.oldest_told();
+    /// Removes the first `count` segments, which were abandoned and are not acknowledged.
+    pub(crate) fn remove_front(&mut self, count: u64) {
+        self.abandoned_stamp = self.oldest_stamp();
         let una = self.una() + count;
         self.una_position = self.start_of(una);
         self.segments.remove_below(una);
@@ -506,23 +527,23 @@ impl Scoreboard {
         self.sacked.remove_below(una);
     }
 
-    /// Goes past a segment that was sent, or passed over.
+    /// Moves `nxt` past a segment that was sent, or passed over.
     #[inline]
-    pub(crate) fn go_past(&mut self, number: u64) {
+    pub(crate) fn advance_nxt(&mut self, number: u64) {
         self.nxt = self.nxt.max(number + 1);
     }
 
     /// Moves `nxt` back to `una`, to send everything again.
-    pub(crate) fn go_back(&mut self) {
+    pub(crate) fn rewind_nxt(&mut self) {
         self.nxt = self.una();
     }
 
-    /// Moves `nxt` on, to send new data next.
-    pub(crate) fn go_on(&mut self) {
+    /// Moves `nxt` to `smax`, to send new data next.
+    pub(crate) fn skip_to_new(&mut self) {
         self.nxt = self.smax();
     }
 
-    /// Returns how old the packets around the first hole are.
+    /// Returns the age of the packets around the first hole.
     pub(crate) fn age(&self, now: Instant) -> Age {
         let missing = self.segments.first().map_or(now, |sent| sent.departed);
         Age { missing: now - missing, last_in_order: now - self.last_in_order_at }

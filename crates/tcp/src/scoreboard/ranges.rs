@@ -1,4 +1,4 @@
-//! Sets of numbers kept as sorted, disjoint ranges: what SACK speaks of, on both sides.
+//! Sets of numbers as sorted, disjoint ranges: the data that SACK reports, on both sides.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -10,7 +10,7 @@ pub(crate) struct Ranges {
     total: u64,
 }
 
-/// What of a set lies above the numbers that were asked for.
+/// A reader of ascending numbers: the ranges at or above the last one.
 #[derive(Debug)]
 pub(crate) struct Ascending<'a> {
     rest: &'a [Range<u64>],
@@ -65,7 +65,7 @@ impl Ranges {
         self.ranges.get(index).is_some_and(|range| range.start <= number)
     }
 
-    /// Returns a reader that is asked for one number after the other, each higher than the one before.
+    /// Returns a reader for ascending numbers: in all it passes each range once.
     pub(crate) fn ascending(&self) -> Ascending<'_> {
         Ascending { rest: &self.ranges }
     }
@@ -75,9 +75,10 @@ impl Ranges {
         self.ranges.last().map_or(0, |range| range.end)
     }
 
-    /// Adds a range and gives the range of the set that now holds it: mostly the last one, which grows.
+    /// Adds a range; returns the range of the set that now contains it.
     #[inline]
     pub(crate) fn insert(&mut self, new: Range<u64>) -> Range<u64> {
+        // Data mostly arrive in order, so that the last range grows.
         match self.ranges.last_mut() {
             Some(last) if (last.start..=last.end).contains(&new.start) => {
                 let end = last.end.max(new.end);
@@ -115,9 +116,10 @@ impl Ranges {
         self.ranges.first().map(|range| range.start)
     }
 
-    /// Returns the lowest part of `range` that the set holds: mostly nothing, for it lies behind all that is held.
+    /// Returns the lowest part of `range` that the set contains.
     #[inline]
     pub(crate) fn first_within(&self, range: &Range<u64>) -> Option<Range<u64>> {
+        // Mostly the range lies above the whole set: the search is out of line.
         if range.start >= self.end() { None } else { self.first_in_between(range) }
     }
 
@@ -127,13 +129,14 @@ impl Ranges {
         Some(held.start.max(range.start)..held.end.min(range.end))
     }
 
-    /// Removes one number, if the set holds it.
+    /// Removes one number, if the set contains it.
     pub(crate) fn remove(&mut self, number: u64) {
         let index = self.ranges.partition_point(|range| range.end <= number);
         let Some(range) = self.ranges.get_mut(index).filter(|range| range.start <= number) else {
             return;
         };
         self.total -= 1;
+        // One range becomes two, one or none.
         let above = number + 1..range.end;
         range.end = number;
         if range.is_empty() {
@@ -145,7 +148,7 @@ impl Ranges {
         }
     }
 
-    /// Removes everything below `limit` and says whether the set held something before.
+    /// Removes everything below `limit`.
     pub(crate) fn remove_below(&mut self, limit: u64) {
         if self.first().is_none_or(|first| first >= limit) {
             return;
@@ -158,7 +161,7 @@ impl Ranges {
         }
     }
 
-    /// Takes out what begins below `start` or hangs together from there on, and gives where that ends.
+    /// Removes the ranges that begin at or below `start`, and those adjacent to them; returns where they end.
     pub(crate) fn take_from(&mut self, start: u64) -> u64 {
         let reaches = |end: &mut u64, range: &Range<u64>| {
             let is_reached = range.start <= *end;

@@ -1,19 +1,19 @@
-//! The segments on the scoreboard, each in a place that follows from its number.
+//! The segments on the scoreboard, in a ring that is indexed by their numbers.
 
 use super::Sent;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Consecutive numbers with a record each: new ones are appended, the lowest ones taken off.
+/// Records of consecutive numbers: new ones are appended, the lowest ones removed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Segments {
-    /// Number n is in place n modulo the length, which is a power of two or zero. All other places are worthless.
-    places: Vec<Sent>,
+    /// Number n is at index n modulo the length, which is a power of two or zero. All other slots have no meaning.
+    slots: Vec<Sent>,
     numbers: Range<u64>,
 }
 
-/// Places at first: a window of ten segments (RFC 6928) fits.
-const PLACES_AT_FIRST: usize = 16;
+/// The initial number of slots: an initial window of ten segments (RFC 6928) fits.
+const INITIAL_SLOTS: usize = 16;
 
 impl Segments {
     /// Returns the lowest number, and one past the highest.
@@ -28,19 +28,20 @@ impl Segments {
     }
 
     #[inline]
-    fn place(&self, number: u64) -> usize {
-        number as usize & self.places.len().wrapping_sub(1)
+    fn slot(&self, number: u64) -> usize {
+        // A mask instead of a division; with no slots it is all ones, and `get` returns nothing.
+        number as usize & self.slots.len().wrapping_sub(1)
     }
 
     #[inline]
     pub(super) fn get(&self, number: u64) -> Option<&Sent> {
-        if self.numbers.contains(&number) { self.places.get(self.place(number)) } else { None }
+        if self.numbers.contains(&number) { self.slots.get(self.slot(number)) } else { None }
     }
 
     #[inline]
     pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Sent> {
-        let place = self.place(number);
-        if self.numbers.contains(&number) { self.places.get_mut(place) } else { None }
+        let slot = self.slot(number);
+        if self.numbers.contains(&number) { self.slots.get_mut(slot) } else { None }
     }
 
     #[inline]
@@ -54,33 +55,35 @@ impl Segments {
 
     #[inline]
     pub(super) fn push(&mut self, sent: Sent) {
-        if self.len() == self.places.len() as u64 {
+        if self.len() == self.slots.len() as u64 {
             self.grow();
         }
-        let place = self.place(self.numbers.end);
-        self.places[place] = sent;
+        let slot = self.slot(self.numbers.end);
+        self.slots[slot] = sent;
         self.numbers.end += 1;
     }
 
-    /// Doubles the places. Half of the records stay where they are, the others move up by half the length.
+    /// Doubles the number of slots.
     #[cold]
     fn grow(&mut self) {
-        let before = core::mem::take(&mut self.places);
+        let before = core::mem::take(&mut self.slots);
         let unused = Sent::default();
-        self.places = alloc::vec![unused; (2 * before.len()).max(PLACES_AT_FIRST)];
+        self.slots = alloc::vec![unused; (2 * before.len()).max(INITIAL_SLOTS)];
+        // The index depends on the length, so half of the records move.
         for number in self.numbers() {
-            let place = self.place(number);
-            self.places[place] = before[number as usize & (before.len() - 1)];
+            let slot = self.slot(number);
+            self.slots[slot] = before[number as usize & (before.len() - 1)];
         }
     }
 
-    /// Takes off the segments that end at a stream position or before it, the lowest first, and shows each.
+    /// Removes the segments that end at a stream position or before it, lowest first, and passes each to `show`.
     #[inline]
     pub(super) fn take_up_to(&mut self, position: u64, mut show: impl FnMut(u64, &Sent)) {
-        let mask = self.places.len().wrapping_sub(1);
+        let mask = self.slots.len().wrapping_sub(1);
         let Range { start: mut number, end } = self.numbers;
+        // Every ACK runs this loop: local copies keep it free of stores.
         while number < end
-            && let Some(sent) = self.places.get(number as usize & mask).filter(|sent| sent.end <= position)
+            && let Some(sent) = self.slots.get(number as usize & mask).filter(|sent| sent.end <= position)
         {
             show(number, sent);
             number += 1;
@@ -88,18 +91,18 @@ impl Segments {
         self.numbers.start = number;
     }
 
-    /// Takes off what lies below `number`, which is none of those that are still to come.
+    /// Removes the records below `number`, which is at most one past the highest.
     #[inline]
     pub(super) fn remove_below(&mut self, number: u64) {
         self.numbers.start = number;
     }
 
-    /// Returns the lowest number whose record is none of `is_before`, for which all below are.
+    /// Returns the lowest number whose record is not `is_before`; all below it must be.
     pub(super) fn partition_point(&self, is_before: impl Fn(&Sent) -> bool) -> u64 {
         let Range { mut start, mut end } = self.numbers();
         while start < end {
             let middle = start + (end - start) / 2;
-            if is_before(&self.places[self.place(middle)]) {
+            if is_before(&self.slots[self.slot(middle)]) {
                 start = middle + 1;
             } else {
                 end = middle;

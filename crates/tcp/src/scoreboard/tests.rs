@@ -64,7 +64,7 @@ proptest! {
 #[test]
 fn an_ack_that_covers_a_segment_sent_twice_measures_nothing() {
     let mut scoreboard = scoreboard(&[10, 10, 10]);
-    scoreboard.on_sent_again(Instant::from_nanos(50), 2);
+    scoreboard.on_retransmission(Instant::from_nanos(50), 2);
     let none = SackBlocks::default();
     assert_eq!(scoreboard.apply(11, ORIGIN, &none, true, Instant::from_nanos(60)).rtt, Some(Duration::from_nanos(59)));
     assert_eq!(scoreboard.apply(31, ORIGIN, &none, true, Instant::from_nanos(70)).rtt, None);
@@ -75,7 +75,7 @@ fn a_segment_reported_behind_later_ones_was_overtaken_unless_it_was_sent_again()
     let mut scoreboard = scoreboard(&[10; 10]);
     scoreboard.apply(1, ORIGIN, &blocks(&[(81, 91)]), true, Instant::ZERO);
     assert_eq!(scoreboard.reordering(), 3, "a gap may be a loss");
-    scoreboard.on_sent_again(Instant::from_nanos(50), 2);
+    scoreboard.on_retransmission(Instant::from_nanos(50), 2);
     scoreboard.apply(1, ORIGIN, &blocks(&[(11, 21), (81, 91)]), true, Instant::ZERO);
     assert_eq!((scoreboard.reordering(), scoreboard.retransmitted()), (3, 0), "the second one may have arrived");
     scoreboard.apply(1, ORIGIN, &blocks(&[(31, 41), (81, 91)]), true, Instant::ZERO);
@@ -87,7 +87,7 @@ fn half_a_segment_acknowledged_leaves_the_other_half() {
     let mut scoreboard = scoreboard(&[10, 10]);
     let change = scoreboard.apply(6, ORIGIN, &SackBlocks::default(), true, Instant::ZERO);
     assert_eq!((change.advanced, change.is_duplicate, change.rtt), (0, false, None));
-    assert!(change.is_of_part());
+    assert!(change.is_partial_segment());
     let (start, sent) = scoreboard.segment(1).unwrap();
     assert_eq!((start, sent.end), (6, 11));
 }
@@ -108,7 +108,7 @@ fn a_duplicate_repeats_the_number_and_carries_nothing_else() {
 fn a_block_grows_although_what_it_told_was_given_up() {
     let mut scoreboard = scoreboard(&[10, 10, 10, 10]);
     scoreboard.apply(1, ORIGIN, &blocks(&[(11, 21)]), true, Instant::ZERO);
-    scoreboard.give_up(2);
+    scoreboard.remove_front(2);
     assert_eq!((scoreboard.una(), sacked(&scoreboard)), (3, BTreeSet::new()));
     let change = scoreboard.apply(1, ORIGIN, &blocks(&[(11, 31)]), true, Instant::ZERO);
     assert_eq!((sacked(&scoreboard), change.delivered), (BTreeSet::from([3]), 1));

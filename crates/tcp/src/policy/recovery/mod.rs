@@ -167,7 +167,7 @@ pub(crate) trait LossRecovery: Debug + Send {
     }
     /// Goes on repairing after a timeout: new data were sent in between.
     fn resume(&mut self, scoreboard: &mut Scoreboard) {
-        scoreboard.go_back();
+        scoreboard.rewind_nxt();
     }
     /// Stops repairing: nothing was lost. Whatever turns out to be lost later starts a new recovery. Those beside which no
     /// needless retransmission is looked for ([`Config::check`](crate::Config::check)) are never told.

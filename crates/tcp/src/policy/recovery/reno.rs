@@ -76,7 +76,7 @@ impl Reno {
 
     /// Duplicates are counted in a row (RFC 5681 §3.2).
     fn forget_duplicates_on_part(&mut self, arrival: &Arrival<'_>) {
-        if arrival.ack.is_of_part() && !self.recovering {
+        if arrival.ack.is_partial_segment() && !self.recovering {
             self.duplicates = 0;
             self.limited = 0;
         }
@@ -126,12 +126,12 @@ impl LossRecovery for Reno {
     fn on_timeout(&mut self, _now: Instant, scoreboard: &mut Scoreboard) {
         let fresh = Self::new(self.rules, self.limited_transmit, self.second_fast_retransmit);
         *self = Self { recover: Some(scoreboard.smax()), ..fresh };
-        scoreboard.go_back();
+        scoreboard.rewind_nxt();
     }
 
     fn call_off(&mut self, scoreboard: &mut Scoreboard) {
         *self = Self::new(self.rules, self.limited_transmit, self.second_fast_retransmit);
-        scoreboard.go_on();
+        scoreboard.skip_to_new();
     }
 
     fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {

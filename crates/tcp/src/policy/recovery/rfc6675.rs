@@ -45,7 +45,7 @@ impl Rfc6675 {
     }
 
     fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
-        if !arrival.ack.brings_news {
+        if !arrival.ack.has_new_sack {
             return Outcome::Duplicate { counted: None };
         }
         self.duplicates += 1;
@@ -176,11 +176,11 @@ impl LossRecovery for Rfc6675 {
         } else if ack.advanced > 0 {
             self.forget_duplicates();
             Outcome::Progress
-        } else if ack.is_of_part() {
+        } else if ack.is_partial_segment() {
             // A cumulative acknowledgement is no duplicate (RFC 6675 §5).
             self.forget_duplicates();
             Outcome::Nothing
-        } else if !(ack.is_duplicate || ack.brings_news) {
+        } else if !(ack.is_duplicate || ack.has_new_sack) {
             Outcome::Duplicate { counted: None }
         } else {
             self.on_duplicate(arrival, scoreboard)
@@ -207,7 +207,7 @@ impl LossRecovery for Rfc6675 {
             // The receiver dropped what it had SACKed (RFC 2018 §8).
             scoreboard.forget_sacked();
         }
-        scoreboard.go_back();
+        scoreboard.rewind_nxt();
     }
 
     fn call_off(&mut self, scoreboard: &mut Scoreboard) {
@@ -215,7 +215,7 @@ impl LossRecovery for Rfc6675 {
         self.recovery_point = None;
         self.forget_duplicates();
         self.due = None;
-        scoreboard.go_on();
+        scoreboard.skip_to_new();
     }
 
     #[inline]

@@ -60,7 +60,7 @@ impl Sack1 {
     }
 
     fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
-        if self.after_timeout || !arrival.ack.brings_news {
+        if self.after_timeout || !arrival.ack.has_new_sack {
             self.is_held = self.duplicates > 0;
             return Outcome::Duplicate { counted: None };
         }
@@ -154,7 +154,7 @@ impl LossRecovery for Sack1 {
         } else if ack.is_duplicate {
             self.on_duplicate(arrival, scoreboard)
         } else {
-            if ack.is_of_part() {
+            if ack.is_partial_segment() {
                 self.duplicates = 0;
             }
             self.is_held = self.duplicates > 0;
@@ -185,7 +185,7 @@ impl LossRecovery for Sack1 {
         self.due = None;
         self.is_held = false;
         self.forget_sacked(scoreboard);
-        scoreboard.go_back();
+        scoreboard.rewind_nxt();
     }
 
     #[inline]

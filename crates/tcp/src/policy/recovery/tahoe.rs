@@ -26,7 +26,7 @@ impl Tahoe {
         let duplicates = self.duplicates;
         if arrival.is_loss(duplicates, scoreboard) && is_new_window(self.recover, scoreboard) {
             self.recover = Some(scoreboard.smax());
-            scoreboard.go_back();
+            scoreboard.rewind_nxt();
             return Outcome::Loss { duplicates, flight: scoreboard.outstanding() };
         }
         if self.limited_transmit && duplicates < DUPLICATE_THRESHOLD {
@@ -45,7 +45,7 @@ impl LossRecovery for Tahoe {
         } else if arrival.ack.is_duplicate {
             self.on_duplicate(arrival, scoreboard)
         } else {
-            if arrival.ack.is_of_part() {
+            if arrival.ack.is_partial_segment() {
                 self.duplicates = 0;
             }
             Outcome::Nothing
@@ -56,7 +56,7 @@ impl LossRecovery for Tahoe {
         // The count goes on, as in ns-2: duplicates of before the timeout cause no second retransmission.
         self.recover = Some(scoreboard.smax());
         self.due = None;
-        scoreboard.go_back();
+        scoreboard.rewind_nxt();
     }
 
     fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {

@@ -210,7 +210,7 @@ impl LossRecovery for Vegas {
         self.due = None;
         self.is_held = false;
         self.lagging = None;
-        scoreboard.go_back();
+        scoreboard.rewind_nxt();
     }
 
     fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {

@@ -23,7 +23,7 @@ impl Eifel {
     }
 
     /// Later retransmissions do not replace the first (RFC 3522 §3.2, step 2).
-    pub(super) fn on_sent_again(&mut self, now: Instant, end: u64) {
+    pub(super) fn on_retransmission(&mut self, now: Instant, end: u64) {
         self.sent_again_at.get_or_insert(timestamp(now));
         self.end = self.end.max(end);
     }

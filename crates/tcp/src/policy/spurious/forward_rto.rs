@@ -56,7 +56,7 @@ impl ForwardRto {
     fn after_repetition(&mut self, number: u64, ack: &Acknowledgement, scoreboard: &Scoreboard, has_new: bool) {
         if ack.advanced == 0 {
             // With SACK, duplicates may come before (§3.1, step 2); a part of the segment does not do (§2.1, step 2a).
-            self.step = if self.has_sack && !ack.is_of_part() { self.step } else { Step::Idle };
+            self.step = if self.has_sack && !ack.is_partial_segment() { self.step } else { Step::Idle };
             return;
         }
         let is_examined = scoreboard.una() > number && scoreboard.una() < self.recover && has_new;

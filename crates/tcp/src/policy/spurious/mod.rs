@@ -88,8 +88,8 @@ impl Spurious {
     }
 
     /// Learns that a part of the stream is sent again.
-    pub(crate) fn on_sent_again(&mut self, now: Instant, span: Span) {
-        self.eifel.iter_mut().for_each(|eifel| eifel.on_sent_again(now, span.end));
+    pub(crate) fn on_retransmission(&mut self, now: Instant, span: Span) {
+        self.eifel.iter_mut().for_each(|eifel| eifel.on_retransmission(now, span.end));
         if self.reduced.is_some() {
             self.repeats.iter_mut().for_each(|repeats| repeats.add(span));
         }

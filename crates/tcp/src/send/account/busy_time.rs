@@ -1,6 +1,6 @@
-//! What limits a sender, and for how long, as Linux counts it (`tcp_chrono_start`, `tcp_info`).
+//! The limits of a sender, and the time that each has held, as Linux counts it (`tcp_chrono_start`, `tcp_info`).
 //!
-//! Beyond Linux, the network is told apart from the sender's own cap, and an idle application from one that writes little.
+//! Beyond Linux, the network is distinguished from the sender's own cap, and an idle application from one that writes little.
 
 use earlybird_units::{Duration, Instant};
 
@@ -39,7 +39,7 @@ impl core::ops::AddAssign for LimitedTimes {
     }
 }
 
-/// What stops a sender.
+/// The limit that stops a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SendLimitation {
     Idle,

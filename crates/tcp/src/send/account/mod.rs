@@ -1,4 +1,4 @@
-//! What a sender counts. Nothing here decides what is sent.
+//! The counters of a sender. Nothing here decides what is sent.
 
 pub(crate) mod busy_time;
 mod delivery_rate;
@@ -112,7 +112,7 @@ impl Account {
         let echo = echo?;
         // An echo must be of a time that has come, and not before the oldest newly acknowledged segment was first sent. A peer
         // that echoes nonsense, or zero, would make a round trip of all the time since.
-        let oldest = if ack.bytes > 0 { clock::age(now, ack.oldest_told) } else { u32::MAX / 2 };
+        let oldest = if ack.bytes > 0 { clock::age(now, ack.oldest_stamp) } else { u32::MAX / 2 };
         let is_possible = clock::age(now, echo) <= oldest;
         self.impossible_echoes += u64::from(!is_possible);
         is_possible.then_some(echo)

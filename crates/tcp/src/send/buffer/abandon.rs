@@ -1,4 +1,4 @@
-//! How frames leave the send buffer without being acknowledged.
+//! Frames that leave the send buffer without being acknowledged.
 
 use super::SendBuffer;
 use super::frames::{AbandonBounds, FrameQueue};
@@ -152,7 +152,7 @@ impl SendBuffer {
         let removable = frames.removable(self.scoreboard.sacked());
         if removable > 0 {
             frames.set_emptied();
-            self.scoreboard.give_up(removable);
+            self.scoreboard.remove_front(removable);
             frames.on_ack(self.scoreboard.una());
         }
     }

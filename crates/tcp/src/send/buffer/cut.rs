@@ -1,4 +1,4 @@
-//! How what was written is cut into segments.
+//! Cutting written data into segments.
 
 use super::SendBuffer;
 use super::resegmentation::Piece;

@@ -44,7 +44,7 @@ pub(crate) struct FrameQueue {
     was_emptied: bool,
 }
 
-/// What limits the abandonment of frames that were sent.
+/// The limits of abandoning frames that were sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AbandonBounds<'a> {
     /// Segments that the peer has.

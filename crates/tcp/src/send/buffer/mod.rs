@@ -1,4 +1,4 @@
-//! The send buffer: what was written and is not acknowledged, and the receiver's window that bounds it.
+//! The send buffer: data that were written and are not acknowledged, and the receiver's window that bounds it.
 
 pub(crate) mod frames;
 mod nagle_cork;
@@ -22,7 +22,7 @@ use crate::scoreboard::{Acknowledgement, Scoreboard};
 use earlybird_units::Instant;
 use earlybird_wire::{Flags, SackBlocks, SeqNum};
 
-/// What was written and is not acknowledged: first the segments on the scoreboard, then the data that were never sent.
+/// Data that were written and are not acknowledged: first the segments on the scoreboard, then the data that were never sent.
 #[derive(Debug)]
 pub(crate) struct SendBuffer {
     /// Written, and not cut into segments yet.
@@ -118,7 +118,7 @@ impl SendBuffer {
         self.queue.unsent > 0 || self.queue.fin_queued
     }
 
-    // What the application writes.
+    // Writes of the application.
 
     /// Appends `bytes` to what is to be sent.
     pub(super) fn write(&mut self, bytes: u64) {
@@ -214,7 +214,7 @@ impl SendBuffer {
             self.scoreboard.outstanding() == 1 && end > self.peer_window.size() && !self.scoreboard.ends_with_fin();
         // The receiver probably dropped the byte that lay beyond its window; waiting for the timer would cost an RTO.
         if was_beyond && end <= window {
-            self.scoreboard.go_back();
+            self.scoreboard.rewind_nxt();
         }
         self.peer_window.set(window);
     }
@@ -313,7 +313,7 @@ impl SendBuffer {
         }
     }
 
-    // What is outstanding.
+    // Outstanding data.
 
     /// Enters an ACK into the scoreboard.
     #[inline]
@@ -349,7 +349,7 @@ impl SendBuffer {
     /// Takes note that the SYN carried `bytes` of what was written, and the peer took them.
     pub(super) fn on_syn_data_accepted(&mut self, bytes: u64) {
         self.queue.unsent -= bytes;
-        self.scoreboard.stretch_opening(1 + bytes);
+        self.scoreboard.extend_syn(1 + bytes);
         self.forget_records(1 + bytes);
     }
 
@@ -361,7 +361,7 @@ impl SendBuffer {
         while self.scoreboard.end_position() < end && self.scoreboard.outstanding() < self.largest_window {
             let position = (self.scoreboard.end_position() + self.size.mss()).min(end);
             let pushes = self.size.is_real() && position == end;
-            self.scoreboard.push_carried(position, if pushes { Flags::ACK | Flags::PSH } else { Flags::ACK });
+            self.scoreboard.push_syn_data(position, if pushes { Flags::ACK | Flags::PSH } else { Flags::ACK });
         }
         self.queue.unsent -= self.scoreboard.end_position() - start;
         self.forget_records(self.scoreboard.end_position());
@@ -429,7 +429,7 @@ impl SendBuffer {
     /// SHLD-15).
     fn piece_limit(&self, start: u64) -> u64 {
         match self.window_end().saturating_sub(start) {
-            // The first missing byte is sent even into a closed window: its ACK tells when that opens.
+            // The first missing byte is sent even into a closed window: its ACK reports when that opens.
             0 => self.size.mss(),
             room => room.min(self.size.mss()),
         }

@@ -1,4 +1,4 @@
-//! What holds a short segment back (Nagle's algorithm, a cork), and where a segment must end.
+//! Nagle's algorithm and the cork, which hold short segments back, and records, at whose ends a segment must end.
 
 use alloc::collections::VecDeque;
 use earlybird_units::{Duration, Instant};

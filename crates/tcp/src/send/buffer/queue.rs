@@ -1,11 +1,11 @@
-//! What was written and is not cut into segments yet.
+//! Written data that are not cut into segments yet.
 
 use super::frames::FrameQueue;
 use super::nagle_cork::NagleCork;
 use crate::config::Config;
 use alloc::boxed::Box;
 
-/// What was written and is not cut into segments yet.
+/// Written data that are not cut into segments yet.
 #[derive(Debug)]
 pub(crate) struct UnsentQueue {
     /// Bytes that were never sent.

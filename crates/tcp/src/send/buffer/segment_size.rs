@@ -21,7 +21,7 @@ pub(crate) struct SegmentSize {
     black_hole_floor: Option<u64>,
 }
 
-/// How long an ICMP report of a small path counts (RFC 1191 §6.3 and RFC 8201 §5.3: "twice the recommended" five minutes).
+/// The time for which an ICMP report of a small path counts (RFC 1191 §6.3 and RFC 8201 §5.3: "twice the recommended" five minutes).
 const PATH_MTU_LIFETIME: Duration = Duration::from_secs(600);
 
 /// The back-off at which a path becomes suspect: three retransmissions (R1 of RFC 9293 §3.8.3, MUST-20).

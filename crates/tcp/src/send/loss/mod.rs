@@ -24,7 +24,7 @@ use crate::trace::{Cx, TraceEvent};
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant, SeedTree};
 
-/// How losses are detected and repaired.
+/// Loss detection and repair.
 #[derive(Debug)]
 pub(crate) struct Loss {
     recovery: Scheme,
@@ -159,7 +159,7 @@ impl Loss {
 
     /// Takes note that a segment is sent now, before the scoreboard's `nxt` goes past it.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every segment comes by")]
+    #[expect(clippy::inline_always, reason = "called for every segment")]
     pub(super) fn on_sent(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
         self.recovery.on_sent(now, number, scoreboard);
     }
@@ -180,9 +180,9 @@ impl Loss {
         if let Some(spurious) = &mut self.spurious
             && let Some((start, sent)) = scoreboard.segment(number)
         {
-            spurious.on_sent_again(now, Span { start, end: sent.end });
+            spurious.on_retransmission(now, Span { start, end: sent.end });
         }
-        // Linux restarts the timer with the retransmission of the first missing segment (`tcp_rearm_rto`).
+        // Linux restarts the timer with the retransmission of the first missing segment (`tcp_xmit_retransmit_queue`).
         if self.restart == RtoRestart::Repairs && self.is_timed() && number == scoreboard.una() {
             self.restart_timer(now, scoreboard);
         }
@@ -226,7 +226,7 @@ impl Loss {
             self.trigger.on_rtt(rtt);
         }
         // Neither measures a round trip, which ends the back-off otherwise; but the path works.
-        if ack.is_of_given_up || ack.skipped > 0 {
+        if ack.is_of_abandoned || ack.skipped > 0 {
             self.timer.end_back_off();
         }
     }
@@ -295,7 +295,7 @@ impl Loss {
 
     /// Returns whether SACK newly reports a segment that was sent before the first missing one was sent last.
     fn is_of_before_repair(&self, scoreboard: &Scoreboard) -> bool {
-        // Such a report cannot tell yet whether the repair arrived, so it must not count against the repair's timer.
+        // Such a report does not show yet whether the repair arrived, so it must not count against the repair's timer.
         let arrived = scoreboard.delivered().iter().find(|segment| segment.transmissions == 1);
         let repair = scoreboard.segment(scoreboard.una());
         arrived.zip(repair).is_some_and(|(arrived, (_, repair))| arrived.departed < repair.departed)
@@ -356,8 +356,7 @@ impl Loss {
         }
     }
 
-    /// Returns whether RACK and the detection of spurious retransmissions have read all that a repeated ACK without blocks can
-    /// tell them.
+    /// Returns whether a repeated ACK without blocks changes nothing for RACK and for the detection of spurious retransmissions.
     pub(super) fn is_at_rest(&self) -> bool {
         self.is_timed()
             && self.recovery.is_at_rest()

@@ -19,7 +19,7 @@ pub(crate) struct PartialReliability {
     snack: Snack,
 }
 
-/// What a write of a frame requires first.
+/// The step that a write of a frame requires first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// Nothing.
@@ -128,7 +128,7 @@ impl Skip {
 
 /// Returns the age after which a frame that is sent now arrives too late for its deadline.
 fn lifetime(deadline: Duration, srtt: Option<Duration>) -> Duration {
-    // The one-way delay is not known: half a round trip stands for it.
+    // The one-way delay cannot be measured: half a round trip stands for it.
     deadline.saturating_sub(srtt.unwrap_or(Duration::ZERO) / 2)
 }
 

@@ -1,4 +1,4 @@
-//! What the peer's reader skipped, as its SNACK options report.
+//! The skips of the peer's reader, as its SNACK options report them.
 
 use super::SnackReport;
 use crate::real_time::RealTimeStatistics;

@@ -2,7 +2,7 @@
 
 use crate::policy::reduction::{Arrived, ProportionalRate, WindowReduction};
 
-/// How the window is reduced, and how far the reduction has come.
+/// The reduction rule, and the state of a reduction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CwndReduction {
     rule: WindowReduction,

@@ -1,7 +1,7 @@
-//! Congestion window validation: a window that was not used tells nothing about the path, so it does not grow (the idea of
+//! Congestion window validation: a window that was not used shows nothing about the path, so it does not grow (the idea of
 //! RFC 7661, with the rule of Linux's `tcp_cwnd_validate` and `tcp_is_cwnd_limited`).
 
-/// How much of the window was used in the last round trip: from the sending of a segment to its acknowledgement.
+/// The use of the window in the last round trip: from the sending of a segment to its acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CwndValidation {
     /// Whether the window was full at some time.

@@ -3,7 +3,7 @@
 use super::ace::AceReader;
 use earlybird_wire::{Ecn, Flags};
 
-/// How the receiver reports marks to the sender.
+/// The way in which the receiver reports marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Feedback {
     /// It does not.
@@ -18,7 +18,7 @@ pub(crate) enum Feedback {
 /// The sender's state of ECN.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EcnSender {
-    /// What both sides agreed on.
+    /// The feedback that both sides agreed on.
     feedback: Feedback,
     /// The peer's counter of marked packets.
     ace: AceReader,
@@ -33,7 +33,7 @@ pub(crate) struct EcnSender {
 }
 
 impl EcnSender {
-    /// Sets what both sides agreed on. A scalable control sends ECT(1) if its peer counts marks (RFC 9331 §4.1).
+    /// Sets the feedback that both sides agreed on. A scalable control sends ECT(1) if its peer counts marks (RFC 9331 §4.1).
     pub(super) fn negotiate(&mut self, feedback: Feedback, is_scalable: bool) {
         self.feedback = feedback;
         self.codepoint = match feedback {
@@ -46,7 +46,7 @@ impl EcnSender {
         }
     }
 
-    /// Returns what both sides agreed on.
+    /// Returns the feedback that both sides agreed on.
     #[inline]
     pub(crate) fn feedback(&self) -> Feedback {
         self.feedback

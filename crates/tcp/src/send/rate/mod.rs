@@ -1,4 +1,4 @@
-//! How much and how fast may be sent: congestion control and all that shapes its window.
+//! Congestion control and everything that shapes its window: how much and how fast may be sent.
 //!
 //! This part owns the congestion window. Of the segments that are outstanding it reads only the numbers that it is passed.
 
@@ -31,7 +31,7 @@ const SLOW_START_GAIN: f64 = 2.0;
 /// The same above (`tcp_pacing_ca_ratio`).
 const AVOIDANCE_GAIN: f64 = 1.2;
 
-/// How much and how fast may be sent.
+/// Congestion window and pacing.
 #[derive(Debug)]
 pub(crate) struct Rate {
     control: Box<dyn CongestionControl>,
@@ -51,7 +51,7 @@ pub(crate) struct Rate {
     initial_window: f64,
 }
 
-/// What an ACK reports of marks.
+/// The marks that an ACK reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EcnSignal {
     /// No mark, or one that changed nothing.

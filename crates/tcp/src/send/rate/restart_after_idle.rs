@@ -1,4 +1,4 @@
-//! The congestion window after an idle period: what it tells about the path has aged (RFC 5681 §4.1).
+//! The congestion window after an idle period, in which the state of the path may have changed (RFC 5681 §4.1).
 
 use crate::policy::control::Window;
 use earlybird_units::Duration;

@@ -31,7 +31,7 @@ pub(crate) struct AckInfo<'a> {
     pub(crate) sack: &'a SackBlocks,
     /// The timestamp that is echoed, as our clock counts.
     pub(crate) echo: Option<u32>,
-    /// What the peer's reader newly skipped.
+    /// The skip that the peer newly reports.
     pub(crate) skip: Option<Skip>,
     /// Whether there may be more SACK blocks than the segment had room for.
     pub(crate) may_lack_blocks: bool,
@@ -134,8 +134,8 @@ impl Sender {
 
     // The short path of repetitions.
 
-    /// Acts on a segment that starts at `start` and repeats the last acknowledgement, if that tells nothing but the receiver's
-    /// window; returns whether it does. On the side that only receives every segment is so.
+    /// Acts on a segment that starts at `start` and repeats the last acknowledgement, if it carries no information but the
+    /// receiver's window; returns whether it does. On the side that only receives every segment is so.
     ///
     /// It leaves out all stages but the first: with nothing outstanding there are no duplicates, no round trip and no progress,
     /// and with nothing unsent the window cannot let anything be sent.
@@ -152,7 +152,7 @@ impl Sender {
         is_plain
     }
 
-    /// Returns whether a repeated ACK without blocks tells nothing, although ACKs may tell more than progress and duplicates.
+    /// Returns whether a repeated ACK without blocks carries no information, although ACKs are read closely.
     #[inline(never)]
     fn is_plain_repetition(&mut self, now: Instant, echo: Option<u32>) -> bool {
         self.ack_path != AckPath::Full && (!self.loss.needs_details() || self.is_recovery_at_rest(now, echo))
@@ -168,7 +168,7 @@ impl Sender {
         is_at_rest
     }
 
-    /// Returns whether an ACK tells nothing but the receiver's window, because nothing was sent or is to be.
+    /// Returns whether an ACK carries no information but the receiver's window, because nothing was sent or is to be.
     #[inline]
     fn has_nothing_to_learn(&self) -> bool {
         self.has_nothing_to_send() && self.ack_path != AckPath::Full && !self.loss.needs_details()
@@ -248,7 +248,7 @@ impl Sender {
     fn repair(&mut self, cx: &mut Cx<'_>, ack: &Acknowledgement, rtt: Option<Duration>, is_echo: bool, may_grow: bool) {
         let outcome = self.read_outcome(cx.now, ack);
         self.act_on(cx, outcome, ack, rtt, may_grow);
-        if ack.is_of_part() {
+        if ack.is_partial_segment() {
             // RFC 6298 (5.3) restarts the timer for new data, which need not be a whole segment.
             self.loss.on_progress(cx, rtt, self.buffer.scoreboard());
         }
@@ -354,7 +354,7 @@ impl Sender {
     }
 
     fn deflate(&mut self, cx: &mut Cx<'_>, surplus: f64) {
-        // `deflate` records a window in the trace, which ns-2 does only where it changes.
+        // `deflate` records a window in the trace, and without a surplus there is none to record.
         if surplus > 0.0 {
             self.rate.control_mut().deflate(cx, surplus);
         }
@@ -446,7 +446,7 @@ impl Sender {
 
     /// Returns whether our timestamp clock has shown a value since the oldest outstanding segment was first sent.
     pub(crate) fn is_possible_echo(&self, now: Instant, echo: u32) -> bool {
-        clock::age(now, echo) <= clock::age(now, self.buffer.scoreboard().oldest_told())
+        clock::age(now, echo) <= clock::age(now, self.buffer.scoreboard().oldest_stamp())
     }
 
     // The rate sampler.

@@ -34,18 +34,18 @@ pub(crate) struct Sender {
     send_path: SendPath,
 }
 
-/// How closely an ACK must be read. It follows from what was configured and agreed on.
+/// The information that an ACK is read for, as the configuration and the handshake require.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPath {
-    /// For progress and duplicates only.
+    /// Progress and duplicates only.
     Plain,
-    /// Also for RACK, the detection of spurious retransmissions or the rate sampler.
+    /// Also that for RACK, the detection of spurious retransmissions or the rate sampler.
     Watched,
-    /// Also for frames or marks.
+    /// Also frames or marks.
     Full,
 }
 
-/// What decides which segment is sent next.
+/// The parts that decide which segment is sent next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SendPath {
     /// Windows and the bytes that were written, and nothing else observes what is sent: most simulations are so.
@@ -94,25 +94,30 @@ impl Sender {
 
     // The parts, to be read.
 
+    /// Returns the send buffer.
     #[inline]
     pub(crate) fn buffer(&self) -> &SendBuffer {
         &self.buffer
     }
 
+    /// Returns loss detection.
     #[inline]
     pub(crate) fn loss(&self) -> &Loss {
         &self.loss
     }
 
+    /// Returns congestion control and pacing.
     #[inline]
     pub(crate) fn rate(&self) -> &Rate {
         &self.rate
     }
 
+    /// Returns partial reliability.
     pub(crate) fn partial(&self) -> &PartialReliability {
         &self.partial
     }
 
+    /// Returns the counters.
     pub(crate) fn account(&self) -> &Account {
         &self.account
     }
@@ -129,7 +134,7 @@ impl Sender {
         Flight {
             outstanding,
             sent: self.account.statistics().segments_sent,
-            // What the peer skipped was acknowledged, but never arrived.
+            // Skipped segments were acknowledged, but never arrived.
             arrived: arrived.saturating_sub(self.partial.snack().skipped()),
             missing: None,
         }

@@ -61,7 +61,7 @@ impl Sender {
                 return Some(number);
             }
             self.loss.recovery_mut().pass_over(now, number, self.buffer.scoreboard());
-            self.buffer.scoreboard_mut().go_past(number);
+            self.buffer.scoreboard_mut().advance_nxt(number);
             self.buffer.remove_abandoned();
         }
     }
@@ -100,7 +100,7 @@ impl Sender {
         self.buffer.poll_abandoned()
     }
 
-    // What the peer skipped.
+    // Skips of the peer.
 
     /// Reads a SNACK before its ACK is entered into the scoreboard; returns the skip if it is new.
     pub(crate) fn read_snack(&mut self, report: SnackReport) -> Option<Skip> {

@@ -11,7 +11,7 @@ impl Sender {
         let is_retransmission = self.buffer.scoreboard().smax() > 0;
         let scoreboard = self.buffer.scoreboard_mut();
         if is_retransmission {
-            scoreboard.on_sent_again(now, 0);
+            scoreboard.on_retransmission(now, 0);
         } else {
             scoreboard.push(now, 1, flags);
         }
@@ -61,7 +61,7 @@ impl Sender {
 
     /// Acts on the timeout of a SYN-ACK that data have followed.
     pub(crate) fn on_early_timeout(&mut self, cx: &mut Cx<'_>, last_heard: Instant) -> TimeoutKind {
-        // What followed the SYN-ACK is marked for retransmission, which begins when the handshake is done.
+        // The data behind the SYN-ACK are marked for retransmission, which begins when the handshake is done.
         if self.buffer.scoreboard().outstanding() > 0 {
             self.on_timeout(cx, last_heard);
         } else {

@@ -1,4 +1,4 @@
-//! What the sender does when a timer expires.
+//! The sender's reaction to timers that expire.
 
 use super::Sender;
 use crate::policy::control::Window;
@@ -40,7 +40,7 @@ impl Sender {
     /// Acts on an expiry with nothing outstanding, which only happens where the timer runs idle.
     fn on_idle_timeout(&mut self, now: Instant) {
         self.buffer.on_idle_timeout();
-        // ns-2 closes the window even of an idle sender.
+        // ns-2 resets the window of an idle sender, but not its threshold.
         let ssthresh = self.rate.control().ssthresh();
         self.rate.control_mut().on_idle(&Window::new(1.0, ssthresh));
         self.loss.on_idle_timeout(now, self.buffer.scoreboard_mut());
@@ -182,7 +182,7 @@ impl Sender {
         self.account.on_window_probe(is_new_segment);
         self.buffer.on_frame_sent(number);
         self.loss.on_sent(now, number, self.buffer.scoreboard());
-        self.buffer.scoreboard_mut().go_past(number);
+        self.buffer.scoreboard_mut().advance_nxt(number);
         self.rate.sample_sending(now, number);
         if self.buffer.is_beyond_window() {
             self.loss.persist_on(now);
@@ -199,7 +199,7 @@ impl Sender {
         let una = self.buffer.scoreboard().una();
         // The last frame sent is not abandoned as long as none fits behind it, so there is something to probe with.
         if self.buffer.scoreboard().outstanding() > 0 {
-            self.buffer.scoreboard_mut().on_sent_again(now, una);
+            self.buffer.scoreboard_mut().on_retransmission(now, una);
             return Some((una, false));
         }
         self.buffer.set_probes_window(true);

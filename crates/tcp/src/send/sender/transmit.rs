@@ -85,14 +85,14 @@ impl Sender {
         if let Some(limit) = self.partial.replaced_before(now, || self.loss.timer().srtt()) {
             self.buffer.replace_expired(number, limit);
         }
-        self.buffer.scoreboard_mut().on_sent_again(now, number);
+        self.buffer.scoreboard_mut().on_retransmission(now, number);
         self.on_departure(now, number, true);
         Some(())
     }
 
     /// Passes a segment that is sent now to all parts.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every segment comes by")]
+    #[expect(clippy::inline_always, reason = "called for every segment")]
     fn on_departure(&mut self, now: Instant, number: u64, is_retransmission: bool) {
         // Before `nxt` goes past it: recovery compares the two.
         self.loss.on_sent(now, number, self.buffer.scoreboard());
@@ -136,7 +136,7 @@ impl Sender {
     #[inline]
     pub(super) fn on_sent(&mut self, now: Instant, number: u64, is_retransmission: bool) {
         let was_idle = !is_retransmission && self.buffer.scoreboard().outstanding() == 1;
-        self.buffer.scoreboard_mut().go_past(number);
+        self.buffer.scoreboard_mut().advance_nxt(number);
         self.account.on_sent(is_retransmission);
         self.loss.start_timer(now, number, !is_retransmission, was_idle);
         if was_idle {
@@ -157,7 +157,7 @@ impl Sender {
         self.rate.on_idle_period(idle, timeout);
     }
 
-    // What limits the sender.
+    // The limit that stops the sender.
 
     /// Takes note of what limits the sender, after nothing more could be sent; `wants_room` if a write was cut short.
     #[inline]

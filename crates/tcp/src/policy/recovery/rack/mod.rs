@@ -475,7 +475,7 @@ mod tests {
                 }
                 if event == 0 && scoreboard.outstanding() > 0 {
                     let number = scoreboard.una() + acked % scoreboard.outstanding();
-                    scoreboard.on_sent_again(now, number);
+                    scoreboard.on_retransmission(now, number);
                     sent_by(&mut rack, now, number, &scoreboard);
                 }
                 let ack = (scoreboard.una_position() + 10 * acked).min(scoreboard.end_position());

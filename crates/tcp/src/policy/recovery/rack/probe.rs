@@ -130,7 +130,7 @@ impl Probe {
             return ProbeNews::Nothing;
         };
         let both_arrived = ack.duplicate.is_some_and(|duplicate| duplicate.end == flying.position);
-        let repeats_ack = ack.is_bare && ack.bytes == 0;
+        let repeats_ack = ack.has_no_blocks && ack.bytes == 0;
         if !flying.is_retransmission || both_arrived || scoreboard.una() > flying.end || repeats_ack {
             self.flying = None;
         }
