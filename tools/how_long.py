@@ -23,9 +23,9 @@ import numpy as np
 import polars as pl
 
 from earlybird.planning.answer import delay_text
-from earlybird.planning.case import SessionCase
-from earlybird.planning.choice import typical_estimate
 from earlybird.planning.estimates import SRT_ROUND_TRIPS
+from earlybird.planning.selection import quantile_estimate
+from earlybird.planning.study_adapter import SessionCase
 from earlybird.plots.chart import Axis, Chart, Curve, Panel, log_axis
 from earlybird.plots.style import PLAIN, look
 from earlybird.plots.vega import drawn
@@ -125,7 +125,7 @@ def measured(scale: str, output: Path) -> pl.DataFrame:
 
 def row(cell: tuple[object, ...], waits: Sequence[float]) -> dict[str, object]:
     """Put the sessions of a cell together."""
-    found = typical_estimate(np.array(waits))
+    found = quantile_estimate(np.array(waits))
     numbers = {"need_s": found.mean, "low_s": found.low, "high_s": found.high}
     return {**dict(zip(KEYS, cell, strict=True)), **{name: round(n, 4) for name, n in numbers.items()}} | {
         "sessions": found.count

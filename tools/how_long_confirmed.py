@@ -21,9 +21,9 @@ import polars as pl
 
 from earlybird.loading import resolve
 from earlybird.planning.candidates import candidate
-from earlybird.planning.case import SessionCase
-from earlybird.planning.choice import typical
-from earlybird.planning.session import needed
+from earlybird.planning.selection import quantile_of_sessions
+from earlybird.planning.session import needed_delay
+from earlybird.planning.study_adapter import SessionCase
 from earlybird.run_specs import ScenarioRun
 from earlybird.sweeps import PlannedRun
 from how_long import TABLE, waits
@@ -75,14 +75,16 @@ class Trial:
         spec = ScenarioRun(resolve(document))
         return [PlannedRun(spec, FIRST_SEED + number, {}) for number in range(runs)]
 
-    def needs(self, planned: Sequence[PlannedRun], store: Store) -> list[float]:
+    def delays_needed(self, planned: Sequence[PlannedRun], store: Store) -> list[float]:
         """Return the delay that each session that was made needed."""
         tables = [store.load(run.key).table("deliveries") for run in planned if store.has(run.key)]
         return [self._need(frames["written_s"].to_numpy(), frames["delivered_s"].to_numpy()) for frames in tables]
 
     def _need(self, written: NDArray[np.float64], delivered: NDArray[np.float64]) -> float:
         begin = written[0]
-        return needed(written - begin, delivered - begin, self.case.film.run_length, self.case.late, self._given)
+        return needed_delay(
+            written - begin, delivered - begin, self.case.stream.run_length, self.case.late, self._given
+        )
 
 
 def upwards(known: Waits, case: SessionCase) -> Wait | None:
@@ -119,15 +121,15 @@ def _has(backend: str, sender: str, missing: Sequence[str]) -> bool:
     return backend != "kernel" or (sender in kernels and sender not in missing)
 
 
-def row(trial: Trial, needs: Sequence[float]) -> list[str]:
+def row(trial: Trial, delays_needed: Sequence[float]) -> list[str]:
     """Return the cells of a trial."""
-    case, in_time = trial.case, sum(need <= trial.delay for need in needs)
+    case, in_time = trial.case, sum(delay_needed <= trial.delay for delay_needed in delays_needed)
     line = (
         f"{100 * case.loss:g} %{f' in bursts of {case.burst:g}' if case.burst > 1 else ''}, {case.rtt}, {case.ratio:g}"
     )
-    nine = float(typical(np.array(needs))) if needs else math.nan
+    nine = float(quantile_of_sessions(np.array(delays_needed))) if delays_needed else math.nan
     text = f"{nine:.2f} s" if math.isfinite(nine) else "–"
-    return [line, case.sender, trial.backend, f"{trial.delay:.2f} s", text, f"{in_time} of {len(needs)}"]
+    return [line, case.sender, trial.backend, f"{trial.delay:.2f} s", text, f"{in_time} of {len(delays_needed)}"]
 
 
 def main() -> None:
@@ -145,12 +147,12 @@ def main() -> None:
         for is_simulated in (True, False)
     )
     store = make(simulated, real, wanted)
-    needs = {trial: trial.needs(each, store) for trial, each in runs.items()}
+    delays_needed = {trial: trial.delays_needed(each, store) for trial, each in runs.items()}
     heads = ["line (lost, round trip, film ÷ line)", "sender", "backend", "table", "nine of ten need", "in time"]
-    print(*markdown(heads, (row(trial, found) for trial, found in needs.items())), sep="\n")
+    print(*markdown(heads, (row(trial, found) for trial, found in delays_needed.items())), sep="\n")
     for backend in wanted.backends:
-        found = [(trial, needs[trial]) for trial in needs if trial.backend == backend]
-        count = sum(need <= trial.delay for trial, each in found for need in each)
+        found = [(trial, delays_needed[trial]) for trial in delays_needed if trial.backend == backend]
+        count = sum(delay_needed <= trial.delay for trial, each in found for delay_needed in each)
         print(f"{backend}: {count} of {sum(len(each) for _, each in found)} sessions in time.")
 
 

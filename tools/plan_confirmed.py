@@ -12,8 +12,8 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from earlybird.planning.choice import is_noticeably_longer
-from earlybird.planning.planner import plan
+from earlybird.planning.planner import PlanRequest, plan
+from earlybird.planning.selection import is_noticeably_longer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,17 +47,19 @@ FRESH: Final = range(1001, 1101)
 
 def judged(first: Plan, many: Plan) -> tuple[bool, bool]:
     """Return whether the many sessions would choose the same sender, and whether none is noticeably quicker."""
-    needs = {prospect.candidate.name: prospect.need.mean for prospect in many.prospects}
-    chosen, shortest = first.choice.candidate.name, min(needs.values())
-    return chosen == many.choice.candidate.name, not is_noticeably_longer(needs[chosen], shortest, many.film.noticeable)
+    delays_needed = {result.candidate.name: result.delay_needed.mean for result in many.results}
+    chosen, shortest = first.choice.candidate.name, min(delays_needed.values())
+    return chosen == many.choice.candidate.name, not is_noticeably_longer(
+        delays_needed[chosen], shortest, many.stream.noticeable
+    )
 
 
 def row(number: int, case: dict[str, Any]) -> tuple[bool, bool, bool]:
     """Try one case, and print a line of it."""
     begun = time.perf_counter()
-    first = plan(**case)
+    first = plan(PlanRequest(**case))
     taken = time.perf_counter() - begun
-    same, holds = judged(first, plan(**case, seeds=FRESH))
+    same, holds = judged(first, plan(PlanRequest(**case, seeds=FRESH)))
     words = " ".join(str(value) for value in case.values())
     print(
         f"| {number} | {words} | {first.choice.candidate.name} | {first.delay:.3g} s | "

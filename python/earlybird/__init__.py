@@ -12,6 +12,7 @@ from earlybird._core import code_version, schema, version
 from earlybird.errors import (
     EarlybirdError,
     InputError,
+    InternalError,
     Interrupted,
     ScenarioError,
     ScenarioWarning,
@@ -22,7 +23,8 @@ from earlybird.lazy import loader
 
 if TYPE_CHECKING:
     from earlybird import compare, study
-    from earlybird.planning import plan
+    from earlybird.outputs import Outputs
+    from earlybird.planning import PlanRequest, plan
     from earlybird.result import Result
     from earlybird.runs import run
     from earlybird.scenario import Scenario
@@ -34,6 +36,8 @@ else:
             "Result": "result",
             "Scenario": "scenario",
             "SweepResult": "sweeps",
+            "Outputs": "outputs",
+            "PlanRequest": "planning.planner",
             "compare": "compare",
             "plan": "planning.planner",
             "run": "runs",
@@ -47,7 +51,10 @@ __version__ = version()
 __all__ = [
     "EarlybirdError",
     "InputError",
+    "InternalError",
     "Interrupted",
+    "Outputs",
+    "PlanRequest",
     "Result",
     "Scenario",
     "ScenarioError",

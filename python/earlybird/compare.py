@@ -13,7 +13,7 @@ from earlybird.lazy import LateModule
 from earlybird.loading import override_texts, resolve
 from earlybird.media import film_of
 from earlybird.paths import RESULTS, shipped_file
-from earlybird.planning.line import FEWEST_BYTES
+from earlybird.planning.path import FEWEST_BYTES
 from earlybird.quantities import bits_per_second, seconds
 from earlybird.recommendation import recommendation
 from earlybird.sweeps import SweepResult, complete, plan, without_repetitions

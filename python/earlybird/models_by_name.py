@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.errors import InputError
 from earlybird.models.case import StreamingCase
-from earlybird.planning.case import SessionCase
+from earlybird.planning.study_adapter import SessionCase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

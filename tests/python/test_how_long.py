@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from conftest import REPOSITORY
-from earlybird.planning.case import SessionCase
-from earlybird.planning.choice import typical_difference, typical_estimate
+from earlybird.planning.planner import PlanRequest
 from earlybird.planning.planner import plan as plan_for
+from earlybird.planning.selection import quantile_difference, quantile_estimate
+from earlybird.planning.study_adapter import SessionCase
 from earlybird.run_specs import ModelRun
 from earlybird.study.language.definition import Part
 from earlybird.study.reductions.modelled import observe_model
@@ -27,10 +28,11 @@ CASE = SessionCase("bbr-rack", 0.01, "60ms", 0.5, bitrate="1Mb/s", length=10.0)
 
 
 def test_a_session_is_what_a_plan_plays_of_the_same_line() -> None:
-    reported = plan_for(
+    request = PlanRequest(
         bitrate="1Mb/s", rate="2Mb/s", rtt="60ms", loss="1%", duration="10s", transports=["bbr-rack"], seeds=[7]
     )
-    expected = next(one for one in reported.prospects if one.candidate.name == "bbr-rack").sessions[0].need
+    reported = plan_for(request)
+    expected = next(one for one in reported.results if one.candidate.name == "bbr-rack").sessions[0].delay_needed
     assert ModelRun(CASE).make(7).table("session")["need_s"].item() == expected
 
 
@@ -69,9 +71,9 @@ def test_nine_of_ten_seeds_are_counted_of_what_sessions_need_and_the_mean_of_all
 
 def test_the_interval_of_a_difference_is_that_of_pairs() -> None:
     first = np.random.default_rng(1).exponential(size=40)
-    found = typical_difference(np.stack([first, first + 1], axis=1))
+    found = quantile_difference(np.stack([first, first + 1], axis=1))
     assert (found.mean, found.low, found.high) == pytest.approx((-1, -1, -1))
-    assert typical_estimate(first).low < typical_estimate(first).mean <= typical_estimate(first).high
+    assert quantile_estimate(first).low < quantile_estimate(first).mean <= quantile_estimate(first).high
 
 
 def test_the_page_is_read_upwards() -> None:
@@ -88,6 +90,6 @@ def test_the_page_is_read_upwards() -> None:
 
 def test_a_delay_is_rounded_up_to_half_a_round_trip() -> None:
     case = SessionCase("cubic", 0.01, "100ms", 0.5)
-    texts = [Wait(case, case.largest_frame_s + need, 10).text for need in (0.31, 0.35, 1.21)]
+    texts = [Wait(case, case.largest_frame_s + delay_needed, 10).text for delay_needed in (0.31, 0.35, 1.21)]
     assert texts == ["3.5", "3.5", "13"]
     assert Wait(case, 60.0, 10).text == "never"

@@ -19,30 +19,30 @@ from earlybird.models import burst_delay, slow_start_delay
 from earlybird.planning.advice import advice
 from earlybird.planning.answer import answer, delay_text, warnings
 from earlybird.planning.candidates import SHORT_TIMERS, candidate, candidates
-from earlybird.planning.choice import AT_ONCE, LOOKS, choose, standing
-from earlybird.planning.estimates import disagree, first_guess, tcp_throughput
-from earlybird.planning.film import Broadcast, made_up
-from earlybird.planning.line import FEWEST_BYTES, Findings, Line, line_of, together
-from earlybird.planning.planner import Plan, Prospect
+from earlybird.planning.estimates import disagree, formula_estimate, tcp_throughput
+from earlybird.planning.path import FEWEST_BYTES, Measurements, NetworkPath, completed, merged
+from earlybird.planning.planner import CandidateResult, Plan, PlanRequest
 from earlybird.planning.profiles import PROFILES
-from earlybird.planning.race import Race, crew
-from earlybird.planning.session import Session, Theatre, scenario
-from earlybird.planning.view import circumstances
+from earlybird.planning.sampler import Sampler, worker_pool
+from earlybird.planning.selection import NOTICEABLE_SECONDS, SAMPLE_SIZES, choose, rank
+from earlybird.planning.session import Session, SessionRunner, scenario
+from earlybird.planning.stream import StreamSpec, synthetic_clip
+from earlybird.planning.view import description
 
 if TYPE_CHECKING:
     from conftest import Conforms
-    from earlybird.planning.film import Goal
+    from earlybird.planning.stream import Goal
 
 REPOSITORY = Path(__file__).parents[2]
 CLIP = REPOSITORY / "media" / "test-clip.mp4"
-LINE = line_of(Findings(rate=20e6, round_trip=0.06, loss=0.01))
+LINE = completed(Measurements(rate=20e6, round_trip=0.06, loss=0.01))
 BURST_LOSS = "Receiver Playout Buffer Requirement for TCP Video Streaming in the presence of Burst Packet Drops"
 
 
 def short_plan(**changed: Any) -> Plan:  # noqa: ANN401, as of `plan`
     """Plan for a few short sessions."""
     given: dict[str, Any] = {"bitrate": "1Mb/s", "rate": "10Mb/s", "rtt": "40ms", "duration": "20s", "jobs": 1}
-    return earlybird.plan(**{**given, "seeds": range(1, 4), **changed})
+    return earlybird.plan(PlanRequest(**{**given, "seeds": range(1, 4), **changed}))
 
 
 @pytest.fixture(scope="module")
@@ -54,38 +54,38 @@ def lossless() -> Plan:
 
 
 def test_the_preferred_sender_is_kept_unless_another_is_noticeably_quicker() -> None:
-    assert choose([0.55, 0.50], AT_ONCE) == 0
-    assert choose([0.61, 0.50], AT_ONCE) == 1
-    assert choose([10.9, 10.0], AT_ONCE) == 0
-    assert choose([math.inf, 30.0], AT_ONCE) == 1
-    assert choose([math.inf, math.inf], AT_ONCE) == 0
+    assert choose([0.55, 0.50], NOTICEABLE_SECONDS) == 0
+    assert choose([0.61, 0.50], NOTICEABLE_SECONDS) == 1
+    assert choose([10.9, 10.0], NOTICEABLE_SECONDS) == 0
+    assert choose([math.inf, 30.0], NOTICEABLE_SECONDS) == 1
+    assert choose([math.inf, math.inf], NOTICEABLE_SECONDS) == 0
 
 
 def test_what_never_differs_is_clear_at_the_first_check() -> None:
-    found = standing(np.tile([0.5, 0.9], (LOOKS[0], 1)), AT_ONCE)
+    found = rank(np.tile([0.5, 0.9], (SAMPLE_SIZES[0], 1)), NOTICEABLE_SECONDS)
     assert (found.choice, found.doubt, found.is_clear()) == (0, 0.0, True)
-    assert (found.needs[0].low, found.needs[0].high) == (0.5, 0.5)
+    assert (found.delays_needed[0].low, found.delays_needed[0].high) == (0.5, 0.5)
 
 
 def test_nine_of_ten_sessions_do_with_the_delay() -> None:
-    needs = np.column_stack((np.arange(1, 101) / 100, np.full(100, 5.0)))
-    found = standing(needs, AT_ONCE)
-    assert found.needs[0].mean == 0.9
-    assert found.needs[0].low < 0.9 < found.needs[0].high
+    delays_needed = np.column_stack((np.arange(1, 101) / 100, np.full(100, 5.0)))
+    found = rank(delays_needed, NOTICEABLE_SECONDS)
+    assert found.delays_needed[0].mean == 0.9
+    assert found.delays_needed[0].low < 0.9 < found.delays_needed[0].high
 
 
 def test_noise_about_the_border_is_not_clear_and_leaves_both_in_the_race() -> None:
     random = np.random.default_rng(1)
-    border = 0.5 + AT_ONCE - 1.28 * 0.2  # nine of ten normal values lie below the mean and 1.28 deviations
-    needs = np.column_stack((border + 0.2 * random.standard_normal(40), np.full(40, 0.5), np.full(40, 9.0)))
-    found = standing(np.abs(needs), AT_ONCE)
+    border = 0.5 + NOTICEABLE_SECONDS - 1.28 * 0.2  # nine of ten normal values lie below the mean and 1.28 deviations
+    delays_needed = np.column_stack((border + 0.2 * random.standard_normal(40), np.full(40, 0.5), np.full(40, 9.0)))
+    found = rank(np.abs(delays_needed), NOTICEABLE_SECONDS)
     assert not found.is_clear()
     assert found.contenders() == [0, 1]
 
 
 def test_a_sender_that_defines_the_shortest_delay_stays_in_the_race() -> None:
     # The second is never chosen, as the first is within a tenth of it; without it the third would not be compared.
-    found = standing(np.tile([1.05, 1.0, 1.6], (20, 1)), AT_ONCE)
+    found = rank(np.tile([1.05, 1.0, 1.6], (20, 1)), NOTICEABLE_SECONDS)
     assert found.choice == 0
     assert found.contenders() == [0, 1]
 
@@ -95,8 +95,8 @@ def test_the_error_of_a_decision_between_equals_stays_below_what_is_stated() -> 
     random = np.random.default_rng(7)
     clear = 0
     for _ in range(100):
-        drawn = np.exp(0.5 * random.standard_normal((LOOKS[0], 2)))
-        clear += standing(drawn * [1.1, 1.0], 0.0).is_clear()
+        drawn = np.exp(0.5 * random.standard_normal((SAMPLE_SIZES[0], 2)))
+        clear += rank(drawn * [1.1, 1.0], 0.0).is_clear()
     assert clear <= 20
 
 
@@ -104,22 +104,24 @@ def test_the_error_of_a_decision_between_equals_stays_below_what_is_stated() -> 
 
 
 def test_later_findings_count_and_all_facts_are_kept() -> None:
-    found = together([Findings(rate=1e6, loss=0.1, facts=("a",)), Findings(loss=0.0, facts=("b",)), Findings(rate=2e6)])
+    found = merged(
+        [Measurements(rate=1e6, loss=0.1, facts=("a",)), Measurements(loss=0.0, facts=("b",)), Measurements(rate=2e6)]
+    )
     assert (found.rate, found.loss, found.facts) == (2e6, 0.0, ("a", "b"))
 
 
 def test_a_rate_takes_the_place_of_a_trace() -> None:
-    found = together([Findings(rate=1e6, trace=(1, 2)), Findings(rate=2e6)])
+    found = merged([Measurements(rate=1e6, trace=(1, 2)), Measurements(rate=2e6)])
     assert found.trace is None
 
 
 def test_a_queue_holds_a_round_trip_unless_that_is_hardly_a_packet() -> None:
     assert LINE.queue == "150000B"
-    assert line_of(Findings(rate=1e5, round_trip=0.02)).queue == f"{FEWEST_BYTES}B"
+    assert completed(Measurements(rate=1e5, round_trip=0.02)).queue == f"{FEWEST_BYTES}B"
 
 
 def test_losses_in_bursts_are_gilberts() -> None:
-    line = line_of(Findings(rate=1e6, round_trip=0.1, loss=0.02, mean_burst=3))
+    line = completed(Measurements(rate=1e6, round_trip=0.1, loss=0.02, mean_burst=3))
     (link,) = line.network()["links"]
     assert link["loss"] == [{"gilbert": {"ratio": 0.02, "mean-burst": 3}}]
     assert "loss" not in link["reverse"]
@@ -128,23 +130,23 @@ def test_losses_in_bursts_are_gilberts() -> None:
 @pytest.mark.parametrize(
     ("findings", "word"),
     [
-        (Findings(round_trip=0.1), "--rate"),
-        (Findings(rate=1e6), "--rtt"),
-        (Findings(rate=1e6, round_trip=0.1, loss=1.0), "loss"),
-        (Findings(rate=1e6, round_trip=0.1, mean_burst=0.5), "burst"),
+        (Measurements(round_trip=0.1), "--rate"),
+        (Measurements(rate=1e6), "--rtt"),
+        (Measurements(rate=1e6, round_trip=0.1, loss=1.0), "loss"),
+        (Measurements(rate=1e6, round_trip=0.1, mean_burst=0.5), "burst"),
     ],
 )
-def test_what_is_missing_is_asked_for(findings: Findings, word: str) -> None:
+def test_what_is_missing_is_asked_for(findings: Measurements, word: str) -> None:
     with pytest.raises(InputError, match=word):
-        line_of(findings)
+        completed(findings)
 
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_profile_is_a_line_with_its_source_and_a_valid_scenario(name: str) -> None:
-    line = line_of(PROFILES[name])
+    line = completed(PROFILES[name])
     assert any("assumed" in fact for fact in line.facts)
     assert all(fact.startswith(name) for fact in line.facts)
-    document = scenario(line, Broadcast(made_up(1e6, "live"), "live", 10.0), candidate("cubic"))
+    document = scenario(line, StreamSpec(synthetic_clip(1e6, "live"), "live", 10.0), candidate("cubic"))
     assert resolve(document).to_dict()["endpoint"]["profile"] == "linux"
 
 
@@ -153,17 +155,17 @@ def test_every_profile_is_a_line_with_its_source_and_a_valid_scenario(name: str)
 
 @pytest.mark.parametrize(("rate", "goal"), [(4e6, "live"), (64e3, "call"), (1e6, "call")])
 def test_a_made_up_film_has_its_rate(rate: float, goal: Goal) -> None:
-    assert made_up(rate, goal).mean_rate == pytest.approx(rate, rel=0.01)
+    assert synthetic_clip(rate, goal).mean_rate == pytest.approx(rate, rel=0.01)
 
 
 def test_sound_is_even_and_film_has_key_frames() -> None:
-    assert len(set(made_up(64e3, "call").sizes)) == 1
-    sizes = made_up(1e6, "live").sizes
+    assert len(set(synthetic_clip(64e3, "call").sizes)) == 1
+    sizes = synthetic_clip(1e6, "live").sizes
     assert sizes[0] == pytest.approx(5 * sizes[1], rel=0.01)
 
 
 def test_a_stored_film_is_written_at_once_and_repeated_for_the_session() -> None:
-    film = Broadcast(made_up(1e6, "vod"), "vod", 5.0)
+    film = StreamSpec(synthetic_clip(1e6, "vod"), "vod", 5.0)
     media = film.application()["media"]
     assert set(media["times"]) == {0.0}
     assert len(media["sizes"]) == len(film.play_times) == 125
@@ -172,9 +174,9 @@ def test_a_stored_film_is_written_at_once_and_repeated_for_the_session() -> None
 
 def test_of_a_long_film_the_beginning_is_sent_and_that_is_reported() -> None:
     found = short_plan(bitrate=None, clip=CLIP, duration="5s")
-    assert found.film.left_out == pytest.approx(7.0)
-    assert found.film.clip.length == 5.0
-    assert "test-clip.mp4 (its first 5 s)" in circumstances(found)
+    assert found.stream.left_out == pytest.approx(7.0)
+    assert found.stream.clip.length == 5.0
+    assert "test-clip.mp4 (its first 5 s)" in description(found)
 
 
 # Sessions
@@ -182,44 +184,49 @@ def test_of_a_long_film_the_beginning_is_sent_and_that_is_reported() -> None:
 
 def test_a_film_over_an_empty_line_waits_only_for_its_first_frame() -> None:
     """8 Mb/s over 50 Mb/s and 100 ms: half a second, and no window in the way."""
-    line = line_of(Findings(rate=50e6, round_trip=0.1))
+    line = completed(Measurements(rate=50e6, round_trip=0.1))
     for name in ("cubic", "bbr-rack", "pert-rack"):
-        session = Theatre(line, Broadcast(made_up(8e6, "live"), "live", 30.0), candidate(name)).play(1)
-        assert 0.4 < session.need < 0.65, name
-        assert session.held_back == 0, name
-        assert session.stalls(session.need) == 0, name
+        session = SessionRunner(line, StreamSpec(synthetic_clip(8e6, "live"), "live", 30.0), candidate(name)).play(1)
+        assert 0.4 < session.delay_needed < 0.65, name
+        assert session.limited_share == 0, name
+        assert session.stalls(session.delay_needed) == 0, name
 
 
 def test_a_film_that_falls_behind_has_no_delay_that_is_enough() -> None:
-    line = line_of(Findings(rate=20e6, round_trip=0.1, loss=0.03))
-    session = Theatre(line, Broadcast(made_up(6e6, "live"), "live", 30.0), candidate("cubic")).play(1)
-    assert session.need == math.inf
-    assert session.carried < 1
+    line = completed(Measurements(rate=20e6, round_trip=0.1, loss=0.03))
+    session = SessionRunner(line, StreamSpec(synthetic_clip(6e6, "live"), "live", 30.0), candidate("cubic")).play(1)
+    assert session.delay_needed == math.inf
+    assert session.delivered_share < 1
 
 
 @pytest.mark.parametrize("name", ["srt", "earlybird-rt"])
 def test_a_sender_that_gives_up_gets_the_shortest_delay_that_does(name: str) -> None:
-    line = line_of(Findings(rate=5e6, round_trip=0.1, loss=0.02))
-    runner = Theatre(line, Broadcast(made_up(64e3, "call"), "call", 20.0), candidate(name), late=0.01)
+    line = completed(Measurements(rate=5e6, round_trip=0.1, loss=0.02))
+    runner = SessionRunner(line, StreamSpec(synthetic_clip(64e3, "call"), "call", 20.0), candidate(name), late=0.01)
     session = runner.play(1)
-    assert 0.05 < session.need < 0.4
-    assert math.isinf(runner._session(1, session.need * 0.7).need)
+    assert 0.05 < session.delay_needed < 0.4
+    assert math.isinf(runner._session(1, session.delay_needed * 0.7).delay_needed)
 
 
 def test_a_stored_film_is_no_later_than_a_live_one() -> None:
-    clip = made_up(2e6, "live")
-    needs = [Theatre(LINE, Broadcast(clip, goal, 20.0), candidate("cubic")).play(1).need for goal in ("vod", "live")]
-    assert needs[0] <= needs[1]
+    clip = synthetic_clip(2e6, "live")
+    delays_needed = [
+        SessionRunner(LINE, StreamSpec(clip, goal, 20.0), candidate("cubic")).play(1).delay_needed
+        for goal in ("vod", "live")
+    ]
+    assert delays_needed[0] <= delays_needed[1]
 
 
 def test_the_same_seed_gives_the_same_session_in_any_number_of_threads() -> None:
-    film = Broadcast(made_up(1e6, "live"), "live", 10.0)
+    film = StreamSpec(synthetic_clip(1e6, "live"), "live", 10.0)
     found = []
     for jobs in (1, 2):
-        with crew(jobs) as team:
-            race = Race([Theatre(LINE, film, candidate(name)) for name in ("cubic", "bbr-rack")], team, AT_ONCE)
-            race.look([1, 2, 3])
-            found.append([[session.need for session in one.values()] for one in race.sessions])
+        with worker_pool(jobs) as team:
+            race = Sampler(
+                [SessionRunner(LINE, film, candidate(name)) for name in ("cubic", "bbr-rack")], team, NOTICEABLE_SECONDS
+            )
+            race.sample([1, 2, 3])
+            found.append([[session.delay_needed for session in one.values()] for one in race.sessions])
     assert found[0] == found[1]
 
 
@@ -243,19 +250,19 @@ def test_slow_start_takes_a_round_for_each_doubling() -> None:
 
 
 def test_formulas_know_a_film_that_tcp_cannot_carry() -> None:
-    film = Broadcast(made_up(8e6, "live"), "live", 300.0)
+    film = StreamSpec(synthetic_clip(8e6, "live"), "live", 300.0)
     assert tcp_throughput(LINE) < 8e6
-    assert math.isinf(first_guess(LINE, film, candidate("cubic"), 1e-4).delay)
-    assert math.isfinite(first_guess(LINE, film, candidate("bbr-rack"), 1e-4).delay)
+    assert math.isinf(formula_estimate(LINE, film, candidate("cubic"), 1e-4).delay)
+    assert math.isfinite(formula_estimate(LINE, film, candidate("bbr-rack"), 1e-4).delay)
 
 
 def test_srts_table_is_its_guides() -> None:
-    film = Broadcast(made_up(64e3, "call"), "call", 300.0)
+    film = StreamSpec(synthetic_clip(64e3, "call"), "call", 300.0)
     for loss, trips in ((0.01, 3), (0.03, 4), (0.07, 5), (0.1, 6)):
-        line = line_of(Findings(rate=5e6, round_trip=0.1, loss=loss))
-        assert first_guess(line, film, candidate("srt"), 0.01).delay == pytest.approx((trips + 0.5) * 0.1)
-    beyond = line_of(Findings(rate=5e6, round_trip=0.1, loss=0.2))
-    assert math.isnan(first_guess(beyond, film, candidate("srt"), 0.01).delay)
+        line = completed(Measurements(rate=5e6, round_trip=0.1, loss=loss))
+        assert formula_estimate(line, film, candidate("srt"), 0.01).delay == pytest.approx((trips + 0.5) * 0.1)
+    beyond = completed(Measurements(rate=5e6, round_trip=0.1, loss=0.2))
+    assert math.isnan(formula_estimate(beyond, film, candidate("srt"), 0.01).delay)
 
 
 def test_formulas_far_from_the_simulation_are_reported() -> None:
@@ -270,7 +277,7 @@ def test_formulas_far_from_the_simulation_are_reported() -> None:
 
 
 def test_without_losses_today_s_sender_stays(lossless: Plan) -> None:
-    assert lossless.choice is lossless.today
+    assert lossless.choice is lossless.baseline
     assert lossless.answer.startswith("Stay with cubic, your sender today: start after ")
     assert lossless.answer.count(". ") == 1
 
@@ -279,14 +286,14 @@ def test_a_quicker_sender_is_set_beside_today_s() -> None:
     found = short_plan(bitrate="4Mb/s", rate="20Mb/s", rtt="60ms", loss="1%", transports=["bbr-rack"])
     assert found.answer.startswith("Use bbr-rack: start after ")
     assert "with cubic, your sender today, " in found.answer
-    assert any(line.startswith("sysctl -w net.ipv4.tcp_congestion_control=bbr") for line in found.to_do)
+    assert any(line.startswith("sysctl -w net.ipv4.tcp_congestion_control=bbr") for line in found.instructions)
 
 
 def test_a_film_that_nothing_carries_is_reported_with_one_that_may_pass() -> None:
     found = short_plan(bitrate="8Mb/s", rate="10Mb/s", rtt="200ms", loss="5%", transports=[])
     assert found.answer.startswith("None of these senders carries")
     assert "a film of" in found.answer
-    assert found.to_do == ["# no setting helps: send less, or over a better line"]
+    assert found.instructions == ["# no setting helps: send less, or over a better line"]
 
 
 def test_delays_are_rounded_up() -> None:
@@ -294,21 +301,23 @@ def test_delays_are_rounded_up() -> None:
     assert delay_text(math.inf) == "no delay is enough"
 
 
-def held_back(share: float) -> Session:
+def limited_share(share: float) -> Session:
     times = np.arange(10.0)
     return Session(0.3, times, times + 0.3, 12.0, share, 1.0)
 
 
 def test_a_sender_that_its_window_held_back_is_reported(lossless: Plan) -> None:
-    bound = Prospect(lossless.today.candidate, lossless.today.need, lossless.today.guess, (held_back(0.2),))
-    changed = Plan(lossless.film, lossless.line, 1e-4, (bound,), bound, 0.0, is_clear=True, rivals=())
+    bound = CandidateResult(
+        lossless.baseline.candidate, lossless.baseline.delay_needed, lossless.baseline.formula, (limited_share(0.2),)
+    )
+    changed = Plan(lossless.stream, lossless.path, 1e-4, (bound,), bound, 0.0, is_clear=True, open_candidates=())
     assert any("held back by its window" in text for text in warnings(changed))
     assert not any("held back" in text for text in warnings(lossless))
 
 
 def test_a_choice_that_is_open_is_reported_as_open(lossless: Plan) -> None:
-    both = lossless.prospects[:2]
-    changed = Plan(lossless.film, lossless.line, 1e-4, both, both[0], 0.4, is_clear=False, rivals=both)
+    both = lossless.results[:2]
+    changed = Plan(lossless.stream, lossless.path, 1e-4, both, both[0], 0.4, is_clear=False, open_candidates=both)
     assert "It cannot be told after 3 sessions of 20 s which of cubic and cubic+rto-min to take" in answer(changed)
 
 
@@ -317,19 +326,19 @@ def test_a_line_slower_than_the_film_is_refused_with_one_that_would_do() -> None
         InputError, match=r"rate = 500 kb/s: the film has .* A line of .* would do, or a film of"
     ) as reported:
         short_plan(rate="500kb/s")
-    needed = str(reported.value).partition("A line of ")[2].partition(" would")[0]
-    assert short_plan(rate=needed.replace(" ", "")).delay < 60
+    needed_delay = str(reported.value).partition("A line of ")[2].partition(" would")[0]
+    assert short_plan(rate=needed_delay.replace(" ", "")).delay < 60
 
 
 # What to do
 
 
-def line_with(volume_s: float) -> Line:
-    return line_of(Findings(rate=1e9, round_trip=volume_s))
+def line_with(volume_s: float) -> NetworkPath:
+    return completed(Measurements(rate=1e9, round_trip=volume_s))
 
 
 def test_settings_are_those_of_the_sender() -> None:
-    film = Broadcast(made_up(4e6, "live"), "live", 300.0)
+    film = StreamSpec(synthetic_clip(4e6, "live"), "live", 300.0)
 
     def reported(name: str) -> str:
         return "\n".join(advice(candidate(name), LINE, film, 0.5))
@@ -347,7 +356,7 @@ def test_settings_are_those_of_the_sender() -> None:
 
 
 def test_buffers_are_raised_where_the_line_holds_more() -> None:
-    film = Broadcast(made_up(4e6, "vod"), "vod", 300.0)
+    film = StreamSpec(synthetic_clip(4e6, "vod"), "vod", 300.0)
     reported = "\n".join(advice(candidate("cubic"), line_with(0.1), film, 0.5))
     assert 'tcp_wmem="4096 16384 50000000"' in reported
     assert "TCP_NOTSENT_LOWAT" not in reported
@@ -381,7 +390,7 @@ def test_json_has_all_of_it(tmp_path: Path) -> None:
         assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
     assert set(document["senders"]) == {"cubic", "cubic+rto-min", "bbr-rack", "pert-rack"}
-    assert document["line"]["rtt_s"] == 0.049
+    assert document["path"]["rtt_s"] == 0.049
     assert document["delay_s"] == document["senders"][document["choice"]]["delay_s"]
     assert files["--plot"].read_bytes().startswith(b"\x89PNG")
     result = earlybird.run(files["--write-scenario"], seed=1)

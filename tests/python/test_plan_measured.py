@@ -16,8 +16,8 @@ import earlybird
 from earlybird import InputError
 from earlybird.cli.application import application
 from earlybird.outputs import Outputs
-from earlybird.planning.line import Findings, line_of
 from earlybird.planning.measured import iperf3, irtt, mahimahi, pcap, ping
+from earlybird.planning.path import Measurements, completed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,7 +200,7 @@ def test_a_trace_has_its_mean_rate_and_is_kept() -> None:
     found = mahimahi.read(REPOSITORY / "media" / "cellular.mahi")
     assert found.trace is not None
     assert found.rate == pytest.approx(12e6 * len(found.trace) / found.trace[-1])
-    line = line_of(Findings(round_trip=0.05).overruled_by(found))
+    line = completed(Measurements(round_trip=0.05).updated_with(found))
     (link,) = line.network()["links"]
     assert "rate" not in link
     assert link["trace"] == list(found.trace)
@@ -304,7 +304,7 @@ def test_a_capture_of_one_direction_has_no_round_trip(tmp_path: Path) -> None:
     assert found.round_trip is None
     assert any("no round trip can be told" in fact for fact in found.facts)
     with pytest.raises(InputError, match="no round trip can be told"):
-        line_of(found)
+        completed(found)
 
 
 def test_what_the_capture_missed_is_reported(tmp_path: Path) -> None:

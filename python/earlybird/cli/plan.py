@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from earlybird.cli import display
-    from earlybird.planning import picture, planner, profiles, view, written_scenario
-    from earlybird.planning.line import Findings
+    from earlybird.planning import planner, profiles, scenario_file, view
+    from earlybird.planning import plot as plan_plot
+    from earlybird.planning.path import Measurements
     from earlybird.planning.planner import Plan
 else:
     display = LateModule("earlybird.cli.display")
-    picture = LateModule("earlybird.planning.picture")
+    plan_plot = LateModule("earlybird.planning.plot")
     planner = LateModule("earlybird.planning.planner")
     profiles = LateModule("earlybird.planning.profiles")
     view = LateModule("earlybird.planning.view")
-    written_scenario = LateModule("earlybird.planning.written_scenario")
+    scenario_file = LateModule("earlybird.planning.scenario_file")
 
 NAME = "plan"
 EXAMPLES = examples(
@@ -125,8 +126,8 @@ def command(
     files = {"pcap": from_pcap, "iperf3": from_iperf3, "mahimahi": from_mahimahi, "irtt": from_irtt, "ping": from_ping}
     _check(plot, write_scenario, {"film": clip, **{f"{tool} file": file for tool, file in files.items()}})
     measured = [_read(tool)(file) for tool, file in files.items() if file is not None]
-    found = planner.plan(
-        clip,
+    request = planner.PlanRequest(
+        clip=clip,
         bitrate=bitrate,
         rate=rate,
         rtt=rtt,
@@ -141,9 +142,8 @@ def command(
         transports=transport,
         duration=duration,
         seeds=None if seeds is None else range(1, seeds + 1),
-        jobs=jobs,
-        progress=not json,
     )
+    found = planner.plan(request, jobs=jobs, progress=not json)
     _write(found, write_scenario, plot)
     if json:
         show_json(found.to_dict())
@@ -151,9 +151,9 @@ def command(
         _show(found, [file for file in (write_scenario, plot) if file])
 
 
-def _read(tool: str) -> "Callable[[Path], Findings]":
+def _read(tool: str) -> "Callable[[Path], Measurements]":
     """Find what reads a tool's files."""
-    reader: Callable[[Path], Findings] = import_module(f"earlybird.planning.measured.{tool}").read
+    reader: Callable[[Path], Measurements] = import_module(f"earlybird.planning.measured.{tool}").read
     return reader
 
 
@@ -164,21 +164,21 @@ def _profiles() -> list[str]:
 def _check(plot: Path | None, scenario: Path | None, inputs: dict[str, Path | None]) -> None:
     """Make sure that no file is written over what it is made of, or over somebody else's."""
     if plot is not None:
-        picture.check_ending(plot)
+        plan_plot.check_ending(plot)
     check_outputs({"plot": plot, "scenario": scenario}, inputs)
 
 
 def _write(found: "Plan", scenario: Path | None, plot: Path | None) -> None:
     if scenario is not None:
-        written_scenario.write(found, scenario)
+        scenario_file.write(found, scenario)
     if plot is not None:
-        picture.save(found, plot)
+        plan_plot.save(found, plot)
 
 
 def _show(found: "Plan", files: list[Path]) -> None:
-    for fact in found.line.facts:
+    for fact in found.path.facts:
         say_aside(f"Taken as found: {fact}.")
     display.show(view.render(found))
-    say("\n".join(["", *view.to_do(found)]))
+    say("\n".join(["", *view.instructions(found)]))
     for file in files:
         say(f"Written: {file}")

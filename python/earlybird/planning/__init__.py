@@ -5,12 +5,20 @@ from typing import TYPE_CHECKING
 from earlybird.lazy import loader
 
 if TYPE_CHECKING:
-    from earlybird.planning.line import Findings, Line
-    from earlybird.planning.planner import Plan, plan
+    from earlybird.planning.path import Measurements, NetworkPath
+    from earlybird.planning.planner import Plan, PlanRequest, plan
     from earlybird.planning.profiles import PROFILES
 else:
     __getattr__ = loader(
-        __name__, {"Findings": "line", "Line": "line", "Plan": "planner", "plan": "planner", "PROFILES": "profiles"}
+        __name__,
+        {
+            "Measurements": "path",
+            "NetworkPath": "path",
+            "Plan": "planner",
+            "PlanRequest": "planner",
+            "plan": "planner",
+            "PROFILES": "profiles",
+        },
     )
 
-__all__ = ["PROFILES", "Findings", "Line", "Plan", "plan"]
+__all__ = ["PROFILES", "Measurements", "NetworkPath", "Plan", "PlanRequest", "plan"]

@@ -9,8 +9,8 @@ from earlybird.planning.candidates import SHORT_TIMER, SHORT_TIMERS
 
 if TYPE_CHECKING:
     from earlybird.planning.candidates import Candidate
-    from earlybird.planning.film import Broadcast
-    from earlybird.planning.line import Line
+    from earlybird.planning.path import NetworkPath
+    from earlybird.planning.stream import StreamSpec
 
 LINUX_BUFFER: Final = 4 * 2**20
 """Bytes up to which Linux lets a send buffer grow (`tcp_wmem`, tcp(7)) ..."""
@@ -21,7 +21,7 @@ UNSENT: Final = 0.1
 LEAST_UNSENT: Final = 16 * 1024
 
 
-def advice(candidate: Candidate, line: Line, film: Broadcast, delay: float) -> list[str]:
+def advice(candidate: Candidate, path: NetworkPath, stream: StreamSpec, delay: float) -> list[str]:
     """
     Say what to do, a line each: shell commands, and comments that begin with #.
 
@@ -29,26 +29,26 @@ def advice(candidate: Candidate, line: Line, film: Broadcast, delay: float) -> l
     ----------
     candidate
         The sender to switch on.
-    line, film
+    path, stream
         For which line and film.
     delay
         Seconds from writing to playing.
     """
     if not math.isfinite(delay):
         return ["# no setting helps: send less, or over a better line"]
-    return [*_switch(candidate, line, delay), *(_socket(line, film) if _is_kernels(candidate) else [])]
+    return [*_switch(candidate, path, delay), *(_socket(path, stream) if _is_kernels(candidate) else [])]
 
 
 def _is_kernels(candidate: Candidate) -> bool:
     return candidate.base in ("cubic", "reno", "bbr", "pert") and not candidate.has_deadline
 
 
-def _switch(candidate: Candidate, line: Line, delay: float) -> list[str]:
+def _switch(candidate: Candidate, path: NetworkPath, delay: float) -> list[str]:
     match candidate.base:
         case "cubic" | "reno" as name if not candidate.transport.endswith("-er"):
             return [*_congestion_control(name), *(_timer() if candidate.name == SHORT_TIMERS else [])]
         case "bbr":
-            return [*_congestion_control("bbr", module="tcp_bbr"), *_fair_queue(), *_bbr_version(line, delay)]
+            return [*_congestion_control("bbr", module="tcp_bbr"), *_fair_queue(), *_bbr_version(path, delay)]
         case "pert":
             return [
                 "make kernel    # once: PERT as a congestion control for the kernel (docs/kernel.md)",
@@ -56,8 +56,8 @@ def _switch(candidate: Candidate, line: Line, delay: float) -> list[str]:
             ]
         case "srt":
             return [
-                f"srt-live-transmit udp://:1234 'srt://VIEWER:4201?latency={_latency(line, delay)}'",
-                f"# or any program with SRT, with latency={_latency(line, delay)} (milliseconds)",
+                f"srt-live-transmit udp://:1234 'srt://VIEWER:4201?latency={_latency(path, delay)}'",
+                f"# or any program with SRT, with latency={_latency(path, delay)} (milliseconds)",
             ]
         case "udp" | "tfrc":
             return ["# datagrams: RTP over UDP, as GStreamer's rtpbin or FFmpeg's rtp:// send it"]
@@ -66,7 +66,7 @@ def _switch(candidate: Candidate, line: Line, delay: float) -> list[str]:
         case "quic-datagrams":
             return ["# any program with QUIC and its datagrams (RFC 9221; quinn here)"]
         case _:
-            return [_relay(candidate, line, delay)]
+            return [_relay(candidate, path, delay)]
 
 
 def _congestion_control(name: str, module: str | None = None) -> list[str]:
@@ -89,38 +89,38 @@ def _fair_queue() -> list[str]:
     return ["tc qdisc replace dev eth0 root fq    # the interface to the viewers; paces what the sender spaces out"]
 
 
-def _bbr_version(line: Line, delay: float) -> list[str]:
+def _bbr_version(path: NetworkPath, delay: float) -> list[str]:
     return [
         "# Simulated is BBR version 3. Linux's own tcp_bbr is version 1, which answers no loss and fills more queue;",
         "# version 3 is in Google's kernel (github.com/google/bbr, branch v3), and without any kernel in",
-        f"#   {_transmit('bbr-rack', line, delay)}",
+        f"#   {_transmit('bbr-rack', path, delay)}",
     ]
 
 
-def _relay(candidate: Candidate, line: Line, delay: float) -> str:
-    return _transmit(candidate.transport, line, delay)
+def _relay(candidate: Candidate, path: NetworkPath, delay: float) -> str:
+    return _transmit(candidate.transport, path, delay)
 
 
-def _transmit(transport: str, line: Line, delay: float) -> str:
+def _transmit(transport: str, path: NetworkPath, delay: float) -> str:
     """Write the command of a relay; its latency counts from the shortest time that the way takes."""
-    return f"earlybird transmit udp://:1234 'eb://VIEWER:4201?transport={transport}&latency={_latency(line, delay)}'"
+    return f"earlybird transmit udp://:1234 'eb://VIEWER:4201?transport={transport}&latency={_latency(path, delay)}'"
 
 
-def _latency(line: Line, delay: float) -> int:
-    return max(math.ceil(1e3 * (delay - line.round_trip / 2)), 1)
+def _latency(path: NetworkPath, delay: float) -> int:
+    return max(math.ceil(1e3 * (delay - path.round_trip / 2)), 1)
 
 
-def _socket(line: Line, film: Broadcast) -> list[str]:
-    unsent = max(round(UNSENT * film.clip.mean_rate / 8 / 1024) * 1024, LEAST_UNSENT)
+def _socket(path: NetworkPath, stream: StreamSpec) -> list[str]:
+    unsent = max(round(UNSENT * stream.clip.mean_rate / 8 / 1024) * 1024, LEAST_UNSENT)
     found = [
         "setsockopt(s, IPPROTO_TCP, TCP_NODELAY, 1)    # no frame waits for another's ACK",
     ]
-    if film.goal != "vod":
+    if stream.goal != "vod":
         found.append(
             f"setsockopt(s, IPPROTO_TCP, TCP_NOTSENT_LOWAT, {unsent})    # what waits is still yours to drop;"
             f" or sysctl -w net.ipv4.tcp_notsent_lowat={unsent}"
         )
-    needed = 2 * OVERHEAD * round(line.volume)
+    needed = 2 * OVERHEAD * round(path.volume)
     if needed > LINUX_BUFFER:
         found.append(f'sysctl -w net.ipv4.tcp_wmem="4096 16384 {needed}"    # two round trips of the line')
         found.append(f'sysctl -w net.ipv4.tcp_rmem="4096 131072 {needed}"    # at the viewers')

@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.files import finite
-from earlybird.planning.choice import is_noticeably_longer
 from earlybird.planning.estimates import disagree
+from earlybird.planning.selection import is_noticeably_longer
 from earlybird.recommendation import TOO_LONG
 
 if TYPE_CHECKING:
-    from earlybird.planning.planner import Plan, Prospect
+    from earlybird.planning.planner import CandidateResult, Plan
 
 HELD_BACK: Final = 0.05
 """Share of the time from which on it is told that a window or buffer held a sender back."""
@@ -42,36 +42,38 @@ def answer(plan: Plan) -> str:
 
 
 def _choice(plan: Plan) -> str:
-    words, choice, today = WORDS[plan.film.goal][0], plan.choice.candidate.name, plan.today.candidate.name
+    words, choice, baseline = WORDS[plan.stream.goal][0], plan.choice.candidate.name, plan.baseline.candidate.name
     if not math.isfinite(plan.delay):
-        return f"None of these senders carries {plan.film.clip.path.name} here{_smaller(plan)}."
-    if plan.choice is plan.today:
-        others = f"; no other sender is noticeably quicker{_quickest(plan)}" if len(plan.prospects) > 1 else ""
-        return f"Stay with {today}, your sender today: {words} {delay_text(plan.delay)}{others}."
-    need = plan.today.need.mean
-    instead = delay_text(need) if math.isfinite(need) else "playback would fall behind whatever one waits"
-    return f"Use {choice}: {words} {delay_text(plan.delay)}; with {today}, your sender today, {instead}."
+        return f"None of these senders carries {plan.stream.clip.path.name} here{_smaller(plan)}."
+    if plan.choice is plan.baseline:
+        others = f"; no other sender is noticeably quicker{_quickest(plan)}" if len(plan.results) > 1 else ""
+        return f"Stay with {baseline}, your sender today: {words} {delay_text(plan.delay)}{others}."
+    delay_needed = plan.baseline.delay_needed.mean
+    instead = (
+        delay_text(delay_needed) if math.isfinite(delay_needed) else "playback would fall behind whatever one waits"
+    )
+    return f"Use {choice}: {words} {delay_text(plan.delay)}; with {baseline}, your sender today, {instead}."
 
 
 def _smaller(plan: Plan) -> str:
     """Say which film would pass, by what came of this one."""
-    carried = max(session.carried for prospect in plan.prospects for session in prospect.sessions)
-    rate = 0.8 * carried * plan.film.clip.mean_rate
-    return f"; a film of {rate / 1e3:.0f} kb/s may get through" if carried < 1 else ""
+    delivered_share = max(session.delivered_share for result in plan.results for session in result.sessions)
+    rate = 0.8 * delivered_share * plan.stream.clip.mean_rate
+    return f"; a film of {rate / 1e3:.0f} kb/s may get through" if delivered_share < 1 else ""
 
 
 def _quickest(plan: Plan) -> str:
-    best = min(plan.prospects, key=lambda prospect: prospect.need.mean)
-    text = delay_text(best.need.mean)
+    best = min(plan.results, key=lambda result: result.delay_needed.mean)
+    text = delay_text(best.delay_needed.mean)
     return f" ({best.candidate.name}: {text})" if text != delay_text(plan.delay) else ""
 
 
 def _sureness(plan: Plan) -> str:
-    sessions = f"{len(plan.choice.sessions)} sessions of {plan.film.length:g} s"
+    sessions = f"{len(plan.choice.sessions)} sessions of {plan.stream.length:g} s"
     if plan.is_clear:
         odds = f"{100 * plan.doubt:.1f} %" if plan.doubt > 0 else "less than 0.1 %"
         return f"That is clear after {sessions}: other seeds would choose another sender with a probability of {odds}."
-    names = " and ".join(prospect.candidate.name for prospect in plan.rivals)
+    names = " and ".join(result.candidate.name for result in plan.open_candidates)
     return (
         f"It cannot be told after {sessions} which of {names} to take "
         f"({100 * plan.doubt:.0f} % of other seeds would choose another): either does."
@@ -93,25 +95,25 @@ def _too_long(plan: Plan) -> list[str]:
 
 def _held_back(plan: Plan) -> list[str]:
     return [
-        f"{prospect.candidate.name} was held back by its window or a buffer, not by the line, for "
-        f"{100 * prospect.held_back:.0f} % of the time."
-        for prospect in plan.prospects
-        if prospect.held_back >= HELD_BACK
+        f"{result.candidate.name} was held back by its window or a buffer, not by the line, for "
+        f"{100 * result.limited_share:.0f} % of the time."
+        for result in plan.results
+        if result.limited_share >= HELD_BACK
     ]
 
 
 def _apart(plan: Plan) -> list[str]:
     """Tell of formulas that are far from the simulation, of those above and of those below together."""
-    far = [one for one in plan.prospects if disagree(one.guess.delay, one.need.mean)]
-    above = [one for one in far if one.guess.delay > one.need.mean]
-    below = [one for one in far if one.guess.delay < one.need.mean]
-    return [_told(group, why) for group, why in ((above, TOO_HIGH), (below, TOO_LOW)) if group]
+    far = [one for one in plan.results if disagree(one.formula.delay, one.delay_needed.mean)]
+    above = [one for one in far if one.formula.delay > one.delay_needed.mean]
+    below = [one for one in far if one.formula.delay < one.delay_needed.mean]
+    return [_sentence(group, why) for group, why in ((above, TOO_HIGH), (below, TOO_LOW)) if group]
 
 
-def _told(group: list[Prospect], why: str) -> str:
+def _sentence(group: list[CandidateResult], why: str) -> str:
     names = ", ".join(
-        f"{one.candidate.name} ({delay_text(one.guess.delay)} by {one.guess.because}; "
-        f"simulated: {delay_text(one.need.mean)})"
+        f"{one.candidate.name} ({delay_text(one.formula.delay)} by {one.formula.because}; "
+        f"simulated: {delay_text(one.delay_needed.mean)})"
         for one in group
     )
     return f"Formulas and simulation are far apart: {names}. The simulation counts: {why}"
@@ -119,49 +121,49 @@ def _told(group: list[Prospect], why: str) -> str:
 
 def document(plan: Plan) -> dict[str, Any]:
     """Write all of it for programs; a number that does not exist is None."""
-    line, film = plan.line, plan.film
+    path, stream = plan.path, plan.stream
     found: dict[str, Any] = {
         "answer": answer(plan),
         "choice": plan.choice.candidate.name,
-        "today": plan.today.candidate.name,
+        "baseline": plan.baseline.candidate.name,
         "delay_s": plan.delay,
         "clear": plan.is_clear,
         "doubt": plan.doubt,
-        "rivals": [prospect.candidate.name for prospect in plan.rivals],
-        "goal": film.goal,
-        "late": plan.late,
-        "film": {"name": str(film.clip.path), "mean_bps": round(film.clip.mean_rate), "session_s": film.length},
-        "line": {
-            "rate_bps": line.rate,
-            "rtt_s": line.round_trip,
-            "loss": line.loss,
-            "mean_burst": line.mean_burst,
-            "queue": line.queue,
-            "facts": list(line.facts),
+        "open_candidates": [result.candidate.name for result in plan.open_candidates],
+        "goal": stream.goal,
+        "max_late": plan.late,
+        "film": {"name": str(stream.clip.path), "mean_bps": round(stream.clip.mean_rate), "session_s": stream.length},
+        "path": {
+            "rate_bps": path.rate,
+            "rtt_s": path.round_trip,
+            "loss": path.loss,
+            "mean_burst": path.mean_burst,
+            "queue": path.queue,
+            "facts": list(path.facts),
         },
-        "senders": {prospect.candidate.name: _row(plan, prospect) for prospect in plan.prospects},
+        "senders": {result.candidate.name: _row(plan, result) for result in plan.results},
         "warnings": warnings(plan),
-        "to_do": plan.to_do,
+        "instructions": plan.instructions,
     }
     return finite(found)
 
 
-def _row(plan: Plan, prospect: Prospect) -> dict[str, Any]:
+def _row(plan: Plan, result: CandidateResult) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "delay_s": prospect.need.mean,
-        "delay_low_s": prospect.need.low,
-        "delay_high_s": prospect.need.high,
-        "delay_median_s": prospect.median,
-        "formula_s": prospect.guess.delay,
-        "formula": prospect.guess.because,
-        "stalls_per_hour": stalls(plan, prospect),
-        "sessions": len(prospect.sessions),
-        "held_back": prospect.held_back,
-        "noticeably_longer": is_noticeably_longer(prospect.need.mean, plan.delay, plan.film.noticeable),
+        "delay_s": result.delay_needed.mean,
+        "delay_low_s": result.delay_needed.low,
+        "delay_high_s": result.delay_needed.high,
+        "delay_median_s": result.median,
+        "formula_s": result.formula.delay,
+        "formula": result.formula.because,
+        "stalls_per_hour": stalls(plan, result),
+        "sessions": len(result.sessions),
+        "limited_share": result.limited_share,
+        "noticeably_longer": is_noticeably_longer(result.delay_needed.mean, plan.delay, plan.stream.noticeable),
     }
     return finite(row)
 
 
-def stalls(plan: Plan, prospect: Prospect) -> float:
+def stalls(plan: Plan, result: CandidateResult) -> float:
     """Return the pauses per hour of a player that starts after the delay of the chosen sender."""
-    return prospect.stalls(plan.delay, plan.film.length / 3600)
+    return result.stalls(plan.delay, plan.stream.length / 3600)

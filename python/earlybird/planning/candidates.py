@@ -11,7 +11,7 @@ from earlybird.transports import transport as transport_named
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from earlybird.planning.film import Goal
+    from earlybird.planning.stream import Goal
 
 SHORT_TIMER: Final = "50ms"
 """A floor of the timeout that the shortest delayed ACKs of Linux (40 ms, `TCP_DELACK_MIN`) stay below."""

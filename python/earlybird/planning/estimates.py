@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from earlybird.models import burst_delay, pftk_throughput, slow_start_delay, streaming_chain
-from earlybird.planning.film import SEGMENT
+from earlybird.planning.stream import SEGMENT
 from earlybird.statistics import crossing
 
 if TYPE_CHECKING:
     from earlybird.planning.candidates import Candidate
-    from earlybird.planning.film import Broadcast
-    from earlybird.planning.line import Line
+    from earlybird.planning.path import NetworkPath
+    from earlybird.planning.stream import StreamSpec
 
 TIMER_FLOOR: Final = 0.2
 """Seconds that Linux's timeout is longer than the round trip at least (`TCP_RTO_MIN`)."""
@@ -39,7 +39,7 @@ WORTH_A_WORD: Final = 0.1
 
 
 @dataclasses.dataclass(frozen=True)
-class FirstGuess:
+class FormulaEstimate:
     """
     What formulas say of a sender.
 
@@ -55,82 +55,84 @@ class FirstGuess:
     because: str
 
 
-NO_GUESS: Final = FirstGuess(math.nan, "no formula for it")
+NO_FORMULA: Final = FormulaEstimate(math.nan, "no formula for it")
 
 
-def timeout(line: Line) -> float:
+def timeout(path: NetworkPath) -> float:
     """Return a first timeout of Linux over an empty line, in seconds."""
-    return line.round_trip + TIMER_FLOOR
+    return path.round_trip + TIMER_FLOOR
 
 
-def tcp_throughput(line: Line) -> float:
+def tcp_throughput(path: NetworkPath) -> float:
     """Return what a Reno sender gets of the line by the PFTK formula, in bits per second."""
-    if not line.loss:
-        return line.rate
-    window = max(2 * line.volume / SEGMENT, 10.0)
-    events = line.loss / line.mean_burst
-    packets = pftk_throughput(events, line.round_trip, timeout(line), window=window, per_ack=PER_ACK)
-    return min(8 * SEGMENT * packets, line.rate)
+    if not path.loss:
+        return path.rate
+    window = max(2 * path.volume / SEGMENT, 10.0)
+    events = path.loss / path.mean_burst
+    packets = pftk_throughput(events, path.round_trip, timeout(path), window=window, per_ack=PER_ACK)
+    return min(8 * SEGMENT * packets, path.rate)
 
 
-def first_guess(line: Line, film: Broadcast, candidate: Candidate, late: float) -> FirstGuess:
+def formula_estimate(path: NetworkPath, stream: StreamSpec, candidate: Candidate, late: float) -> FormulaEstimate:
     """Say what the formulas say of a sender."""
     if candidate.base == "srt":
-        return _srt(line)
-    guesses = [_opening(line, film), _repair(line, film, late)]
+        return _srt(path)
+    formulas = [_opening(path, stream), _repair(path, stream, late)]
     if candidate.base in ("cubic", "reno", "newreno", "sack", "tahoe"):
-        guesses.append(_streaming(line, film, late))
-    return max(guesses, key=lambda guess: guess.delay)
+        formulas.append(_streaming(path, stream, late))
+    return max(formulas, key=lambda formula: formula.delay)
 
 
-def disagree(guess: float, simulated: float) -> bool:
+def disagree(formula: float, simulated: float) -> bool:
     """Return whether the formulas are far from the simulation."""
-    if math.isnan(guess):
+    if math.isnan(formula):
         return False
-    if math.isinf(guess) or math.isinf(simulated):
-        return guess != simulated
-    low, high = sorted((guess, simulated))
+    if math.isinf(formula) or math.isinf(simulated):
+        return formula != simulated
+    low, high = sorted((formula, simulated))
     return high > FAR_APART * low and high - low > WORTH_A_WORD
 
 
-def _opening(line: Line, film: Broadcast) -> FirstGuess:
+def _opening(path: NetworkPath, stream: StreamSpec) -> FormulaEstimate:
     """How late the largest frame is if it is the first one, or the first frame of a stored film."""
-    largest = film.clip.largest_frame if film.goal != "vod" else int(film.clip.sizes[0])
-    delay = slow_start_delay(math.ceil(largest / SEGMENT), line.round_trip, line.rate / 8 / SEGMENT)
-    return FirstGuess(delay, "first frame in slow start")
+    largest = stream.clip.largest_frame if stream.goal != "vod" else int(stream.clip.sizes[0])
+    delay = slow_start_delay(math.ceil(largest / SEGMENT), path.round_trip, path.rate / 8 / SEGMENT)
+    return FormulaEstimate(delay, "first frame in slow start")
 
 
-def _repair(line: Line, film: Broadcast, late: float) -> FirstGuess:
+def _repair(path: NetworkPath, stream: StreamSpec, late: float) -> FormulaEstimate:
     """How late a frame is of which a packet is lost so often in a row that one session in ten sees it."""
-    frames = len(film.play_times)
-    packets = max(film.clip.sizes.mean() / SEGMENT, 1.0)
+    frames = len(stream.play_times)
+    packets = max(stream.clip.sizes.mean() / SEGMENT, 1.0)
     seen = (max(math.ceil(late * frames) - 1, 0) + SESSIONS_LEFT) / frames
-    lost = math.floor(math.log(seen / packets) / math.log(line.loss)) if line.loss else 0
+    lost = math.floor(math.log(seen / packets) / math.log(path.loss)) if path.loss else 0
     if lost < 1:
-        return FirstGuess(0.0, "hardly a loss")
-    period = film.clip.length / (film.clip.frames * packets)
-    return FirstGuess(burst_delay(min(lost, ONE_EXPIRY), line.round_trip, period, timeout(line)), "burst buffer")
+        return FormulaEstimate(0.0, "hardly a loss")
+    period = stream.clip.length / (stream.clip.frames * packets)
+    return FormulaEstimate(burst_delay(min(lost, ONE_EXPIRY), path.round_trip, period, timeout(path)), "burst buffer")
 
 
-def _streaming(line: Line, film: Broadcast, late: float) -> FirstGuess:
+def _streaming(path: NetworkPath, stream: StreamSpec, late: float) -> FormulaEstimate:
     """How late frames are because the window is halved again and again: the Markov chain of streaming over TCP."""
     name = "streaming chain"
-    if not line.loss:
-        return FirstGuess(0.0, name)
-    if film.clip.mean_rate >= tcp_throughput(line):
-        return FirstGuess(math.inf, "PFTK's throughput")
-    window = min(max(round(3 * math.sqrt(8 / (3 * PER_ACK * line.loss))), 16), LARGEST_CHAIN)
-    chain = streaming_chain(line.loss, line.round_trip, timeout(line), window=window, per_ack=PER_ACK)
-    rate = film.clip.mean_rate / 8 / SEGMENT
+    if not path.loss:
+        return FormulaEstimate(0.0, name)
+    if stream.clip.mean_rate >= tcp_throughput(path):
+        return FormulaEstimate(math.inf, "PFTK's throughput")
+    window = min(max(round(3 * math.sqrt(8 / (3 * PER_ACK * path.loss))), 16), LARGEST_CHAIN)
+    chain = streaming_chain(path.loss, path.round_trip, timeout(path), window=window, per_ack=PER_ACK)
+    rate = stream.clip.mean_rate / 8 / SEGMENT
     if rate >= chain.throughput:
-        return FirstGuess(math.inf, name)
+        return FormulaEstimate(math.inf, name)
     shares = chain.late_share(rate, CHAIN_DELAYS, steps=STEPS)
     found = crossing(CHAIN_DELAYS, -shares, -late)
-    return FirstGuess(line.round_trip / 2 + found, name) if math.isfinite(found) else FirstGuess(math.inf, name)
+    return (
+        FormulaEstimate(path.round_trip / 2 + found, name) if math.isfinite(found) else FormulaEstimate(math.inf, name)
+    )
 
 
-def _srt(line: Line) -> FirstGuess:
-    factor = next((trips for most, trips in SRT_ROUND_TRIPS if line.loss <= most), None)
+def _srt(path: NetworkPath) -> FormulaEstimate:
+    factor = next((trips for most, trips in SRT_ROUND_TRIPS if path.loss <= most), None)
     if factor is None:
-        return NO_GUESS
-    return FirstGuess((factor + 0.5) * line.round_trip, f"SRT's table: {factor} round trips")
+        return NO_FORMULA
+    return FormulaEstimate((factor + 0.5) * path.round_trip, f"SRT's table: {factor} round trips")

@@ -13,13 +13,13 @@ from earlybird.media import film_of
 from earlybird.planning.advice import advice
 from earlybird.planning.answer import answer, document
 from earlybird.planning.candidates import BASELINE, Candidate, candidates
-from earlybird.planning.choice import LOOKS
-from earlybird.planning.estimates import FirstGuess, first_guess
-from earlybird.planning.film import Broadcast, made_up
-from earlybird.planning.line import Findings, Line, line_of, together
+from earlybird.planning.estimates import FormulaEstimate, formula_estimate
+from earlybird.planning.path import Measurements, NetworkPath, completed, merged
 from earlybird.planning.profiles import profile_named
-from earlybird.planning.race import BUDGET, Race, crew
-from earlybird.planning.session import Session, Theatre
+from earlybird.planning.sampler import BUDGET, Sampler, worker_pool
+from earlybird.planning.selection import SAMPLE_SIZES
+from earlybird.planning.session import Session, SessionRunner
+from earlybird.planning.stream import StreamSpec, synthetic_clip
 from earlybird.player import LATE_SHARE_ALLOWED
 from earlybird.quantities import bits_per_second, seconds, share, with_unit
 from earlybird.written import rate as rate_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from earlybird.clip import Clip
-    from earlybird.planning.film import Goal
+    from earlybird.planning.stream import Goal
     from earlybird.statistics import Estimate
 
 LATE: Final[Mapping[Goal, float]] = {"live": LATE_SHARE_ALLOWED, "vod": LATE_SHARE_ALLOWED, "call": 0.01}
@@ -44,7 +44,7 @@ ROOM: Final = 1.25
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Prospect:
+class CandidateResult:
     """
     What is known of a sender.
 
@@ -52,29 +52,29 @@ class Prospect:
     ----------
     candidate : Candidate
         The sender.
-    need : Estimate
+    delay_needed : Estimate
         Delay in seconds that nine of ten sessions do with, and its 90 % interval.
-    guess : FirstGuess
+    formula : FormulaEstimate
         What the formulas say.
     sessions : tuple of Session
         What was simulated.
     """
 
     candidate: Candidate
-    need: Estimate
-    guess: FirstGuess
+    delay_needed: Estimate
+    formula: FormulaEstimate
     sessions: tuple[Session, ...]
 
     @property
     def median(self) -> float:
         """Delay in seconds that every other session does with."""
-        needs = [session.need for session in self.sessions]
-        return float(np.quantile(needs, 0.5, method="inverted_cdf"))
+        delays_needed = [session.delay_needed for session in self.sessions]
+        return float(np.quantile(delays_needed, 0.5, method="inverted_cdf"))
 
     @property
-    def held_back(self) -> float:
+    def limited_share(self) -> float:
         """Share of the time in which a window or buffer held the sender back, on average."""
-        return float(np.mean([session.held_back for session in self.sessions]))
+        return float(np.mean([session.limited_share for session in self.sessions]))
 
     def stalls(self, delay: float, hours: float) -> float:
         """Return the pauses per hour of a player that starts after `delay` seconds; sessions last so many hours."""
@@ -90,40 +90,40 @@ class Plan:
 
     Attributes
     ----------
-    film, line : Broadcast, Line
+    stream, path : StreamSpec, NetworkPath
         What is sent, over what.
     late : float
         Share of the frames below which those that are late stay.
-    prospects : tuple of Prospect
+    results : tuple of CandidateResult
         The senders; today's comes first, the others in the order in which they are preferred.
-    choice : Prospect
+    choice : CandidateResult
         The sender to take.
     doubt : float
         Probability that other seeds would lead to another choice, as the bootstrap has it.
     is_clear : bool
         Whether that is small enough.
-    rivals : tuple of Prospect
+    open_candidates : tuple of CandidateResult
         The senders among which the choice is open, if it is not clear.
     """
 
-    film: Broadcast
-    line: Line
+    stream: StreamSpec
+    path: NetworkPath
     late: float
-    prospects: tuple[Prospect, ...]
-    choice: Prospect
+    results: tuple[CandidateResult, ...]
+    choice: CandidateResult
     doubt: float
     is_clear: bool
-    rivals: tuple[Prospect, ...]
+    open_candidates: tuple[CandidateResult, ...]
 
     @property
-    def today(self) -> Prospect:
+    def baseline(self) -> CandidateResult:
         """Today's sender."""
-        return self.prospects[0]
+        return self.results[0]
 
     @property
     def delay(self) -> float:
         """Seconds after which playback starts."""
-        return self.choice.need.mean
+        return self.choice.delay_needed.mean
 
     @property
     def answer(self) -> str:
@@ -131,67 +131,113 @@ class Plan:
         return answer(self)
 
     @property
-    def to_do(self) -> list[str]:
+    def instructions(self) -> list[str]:
         """What to do to send like that: shell commands, and comments that begin with #."""
-        return advice(self.choice.candidate, self.line, self.film, self.delay)
+        return advice(self.choice.candidate, self.path, self.stream, self.delay)
 
     def to_dict(self) -> dict[str, object]:
         """Return what `earlybird plan --json` prints."""
         return document(self)
 
 
-def plan(
-    clip: str | Path | None = None,
-    *,
-    bitrate: str | None = None,
-    rate: str | None = None,
-    rtt: str | None = None,
-    loss: str | float | None = None,
-    burst: float | None = None,
-    queue: str | None = None,
-    profile: str | None = None,
-    measured: Sequence[Findings] = (),
-    goal: Goal = "live",
-    max_late: str | float | None = None,
-    baseline: str = BASELINE,
-    transports: Sequence[str] | None = None,
-    duration: str | None = None,
-    seeds: Sequence[int] | None = None,
-    jobs: int | None = None,
-    progress: bool = False,
-) -> Plan:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PlanRequest:
     """
-    Say how long viewers must wait, and which sender to switch on.
+    What a plan is about: a stream, a path, and the senders to compare.
+
+    Attributes
+    ----------
+    clip : path
+        A video file.
+    bitrate : str
+        In its place, the rate of a synthetic film, such as ``"4Mb/s"``.
+    rate, rtt, loss : str
+        Of the path: ``"20Mb/s"``, ``"60ms"``, ``"1%"``. They replace those of `profile` and `measured`.
+    burst : float
+        Packets that are lost in a row, on average (default 1: independently).
+    queue : str
+        The queue of the bottleneck: ``"64kB"``, ``"100"`` packets, ``"codel"`` (default: the path's BDP).
+    profile : str
+        A profile from `earlybird.planning.profiles`: ``"dsl"``, ``"lte"``, …
+    measured : sequence of Measurements
+        Values that `earlybird.planning.measured` reads from files; later ones replace earlier ones.
+    goal : str
+        ``"live"``: viewers follow a broadcast; ``"call"``: a conversation; ``"vod"``: a stored film.
+    max_late : str or float
+        Share of the frames that may be late (default 0.01 %, of calls 1 %).
+    baseline : str
+        The sender in use.
+    transports : sequence of str
+        Senders to compare with it, in order of preference (default: by the goal).
+    duration : str
+        Length of a session (default 300 s, less of films with very many packets).
+    seeds : sequence of int
+        The seeds of the sessions (default: 40 to 160, until the choice is clear).
+    """
+
+    clip: str | Path | None = None
+    bitrate: str | None = None
+    rate: str | None = None
+    rtt: str | None = None
+    loss: str | float | None = None
+    burst: float | None = None
+    queue: str | None = None
+    profile: str | None = None
+    measured: Sequence[Measurements] = ()
+    goal: Goal = "live"
+    max_late: str | float | None = None
+    baseline: str = BASELINE
+    transports: Sequence[str] | None = None
+    duration: str | None = None
+    seeds: Sequence[int] | None = None
+
+    @property
+    def path(self) -> NetworkPath:
+        """The path; raise InputError if rate or round-trip time are not known."""
+        given = Measurements(
+            rate=None if self.rate is None else bits_per_second(with_unit(self.rate)),
+            round_trip=None if self.rtt is None else _duration(self.rtt, "rtt"),
+            loss=None if self.loss is None else share(self.loss, "loss"),
+            mean_burst=self.burst,
+            queue=self.queue,
+        )
+        return completed(merged([*([profile_named(self.profile)] if self.profile else []), *self.measured, given]))
+
+    @property
+    def film(self) -> Clip:
+        """The film; raise InputError unless exactly one of `clip` and `bitrate` is given."""
+        if (self.clip is None) == (self.bitrate is None):
+            raise InputError(
+                "what is sent? Name a video file, or give --bitrate, such as --bitrate 4Mb/s; one of them."
+            )
+        if self.clip is not None:
+            return film_of(self.clip)
+        return synthetic_clip(bits_per_second(with_unit(self.bitrate or ""), "bitrate"), self.goal)
+
+    @property
+    def late_share(self) -> float:
+        """Share of the frames that may be late."""
+        return LATE[self.goal] if self.max_late is None else share(self.max_late, "max-late")
+
+    def stream(self, path: NetworkPath, senders: Sequence[Candidate]) -> StreamSpec:
+        """Return the stream: sessions are as long as asked for, or as the budget allows for the first sample."""
+        clip = self.film
+        if self.duration is not None:
+            return StreamSpec.of(clip, self.goal, _duration(self.duration, "duration"))
+        stream = StreamSpec.of(clip, self.goal, LONGEST_SESSION)
+        cost = SAMPLE_SIZES[0] * sum(SessionRunner(path, stream, sender).cost for sender in senders)
+        length = round(LONGEST_SESSION * BUDGET / cost)
+        return StreamSpec.of(clip, self.goal, float(min(max(length, SHORTEST_SESSION), LONGEST_SESSION)))
+
+
+def plan(request: PlanRequest, *, jobs: int | None = None, progress: bool = False) -> Plan:
+    """
+    Return the delay that viewers need, and the sender to use.
 
     Parameters
     ----------
-    clip
-        A video file.
-    bitrate
-        In its place, the rate of a made-up film, such as ``"4Mb/s"``.
-    rate, rtt, loss
-        Of the line: ``"20Mb/s"``, ``"60ms"``, ``"1%"``. They count more than what `profile` and `measured` say.
-    burst
-        Packets that are lost one behind the other, on average (default 1: independently).
-    queue
-        What waits in front of the line at most: ``"64kB"``, ``"100"`` packets, ``"codel"`` (default: what the line
-        carries in a round trip).
-    profile
-        A profile from `earlybird.planning.profiles`: ``"dsl"``, ``"lte"``, …
-    measured
-        What `earlybird.planning.measured` reads from files; the later ones count.
-    goal
-        ``"live"``: viewers follow a broadcast; ``"call"``: a conversation; ``"vod"``: a stored film.
-    max_late
-        Share of the frames that may be late (default 0.01 %, of calls 1 %).
-    baseline
-        The sender in use.
-    transports
-        Senders to compare with it, preferred in this order (default: by the goal).
-    duration
-        What a viewer watches (default 300 s, less of films with very many packets).
-    seeds
-        The seeds of the sessions: all are played (default: 40 to 160, until the choice is clear).
+    request
+        The stream, the path and the senders.
     jobs
         Sessions at a time (default: one per processor).
     progress
@@ -205,36 +251,21 @@ def plan(
     Raises
     ------
     InputError
-        If something is missing, makes no sense, or cannot work: a line slower than the film.
+        If something is missing, makes no sense, or cannot work: a path slower than the film.
     MediaError
         If the film cannot be read.
 
     Examples
     --------
     >>> import earlybird
-    >>> found = earlybird.plan(bitrate="2Mb/s", rate="20Mb/s", rtt="40ms", seeds=range(1, 4))
-    >>> found.choice.candidate.name
+    >>> request = earlybird.PlanRequest(bitrate="2Mb/s", rate="20Mb/s", rtt="40ms", seeds=range(1, 4))
+    >>> earlybird.plan(request).choice.candidate.name
     'cubic'
     """
-    given = Findings(
-        rate=None if rate is None else bits_per_second(with_unit(rate)),
-        round_trip=None if rtt is None else _duration(rtt, "rtt"),
-        loss=None if loss is None else share(loss, "loss"),
-        mean_burst=burst,
-        queue=queue,
-    )
-    line = line_of(together([*([profile_named(profile)] if profile else []), *measured, given]))
-    senders = candidates(transports, baseline, goal)
-    film = _broadcast(_film(clip, bitrate, goal), line, senders, goal, duration)
-    check_it_fits(film, line)
-    allowed = LATE[goal] if max_late is None else share(max_late, "max-late")
-    return _decide(film, line, senders, allowed, seeds, jobs, progress=progress)
-
-
-def _film(clip: str | Path | None, bitrate: str | None, goal: Goal) -> Clip:
-    if (clip is None) == (bitrate is None):
-        raise InputError("what is sent? Name a video file, or give --bitrate, such as --bitrate 4Mb/s; one of them.")
-    return film_of(clip) if clip is not None else made_up(bits_per_second(with_unit(bitrate or ""), "bitrate"), goal)
+    path, senders = request.path, candidates(request.transports, request.baseline, request.goal)
+    stream = request.stream(path, senders)
+    check_it_fits(stream, path)
+    return _decide(request, stream, path, senders, jobs, progress=progress)
 
 
 def _duration(text: str, what: str) -> float:
@@ -244,59 +275,49 @@ def _duration(text: str, what: str) -> float:
     return value
 
 
-def _broadcast(clip: Clip, line: Line, senders: Sequence[Candidate], goal: Goal, duration: str | None) -> Broadcast:
-    """Let sessions last as long as asked for, or as the budget allows for the first look."""
-    if duration is not None:
-        return Broadcast.of(clip, goal, _duration(duration, "duration"))
-    film = Broadcast.of(clip, goal, LONGEST_SESSION)
-    cost = LOOKS[0] * sum(Theatre(line, film, sender).cost for sender in senders)
-    length = round(LONGEST_SESSION * BUDGET / cost)
-    return Broadcast.of(clip, goal, float(min(max(length, SHORTEST_SESSION), LONGEST_SESSION)))
-
-
-def check_it_fits(film: Broadcast, line: Line) -> None:
+def check_it_fits(stream: StreamSpec, path: NetworkPath) -> None:
     """Raise InputError if the line is slower than the film, and say how fast it has to be, or how small the film."""
-    needed = film.wire_rate / (1 - line.loss)
-    if needed <= line.rate:
+    needed = stream.wire_rate / (1 - path.loss)
+    if needed <= path.rate:
         return
-    fitting = film.clip.mean_rate * line.rate / needed
+    fitting = stream.clip.mean_rate * path.rate / needed
     raise InputError(
-        f"rate = {rate_of(line.rate)}: the film has {rate_of(film.clip.mean_rate)}, which is "
+        f"rate = {rate_of(path.rate)}: the film has {rate_of(stream.clip.mean_rate)}, which is "
         f"{rate_of(needed)} with headers and repairs, and no sender carries that. A line of "
         f"{rate_of(ROOM * needed)} would do, or a film of {rate_of(fitting / ROOM)}."
     )
 
 
 def _decide(
-    film: Broadcast,
-    line: Line,
+    request: PlanRequest,
+    stream: StreamSpec,
+    path: NetworkPath,
     senders: Sequence[Candidate],
-    late: float,
-    seeds: Sequence[int] | None,
     jobs: int | None,
     *,
     progress: bool,
 ) -> Plan:
-    guesses = [first_guess(line, film, sender, late) for sender in senders]
-    with crew(jobs) as team:
-        race = Race(
-            [Theatre(line, film, sender, late, team.watch) for sender in senders], team, film.noticeable, show=progress
-        )
-        if seeds is None:
-            race.run()
+    """Sample sessions until the choice is clear."""
+    late = request.late_share
+    formulas = [formula_estimate(path, stream, sender, late) for sender in senders]
+    with worker_pool(jobs) as workers:
+        runners = [SessionRunner(path, stream, sender, late, workers.watch) for sender in senders]
+        sampler = Sampler(runners, workers, stream.noticeable, show=progress)
+        if request.seeds is None:
+            sampler.run()
         else:
-            race.look(list(seeds))
-    prospects = tuple(
-        Prospect(sender, race.needs[place], guess, tuple(race.sessions[place].values()))
-        for place, (sender, guess) in enumerate(zip(senders, guesses, strict=True))
+            sampler.sample(list(request.seeds))
+    results = tuple(
+        CandidateResult(sender, sampler.delays_needed[place], formula, tuple(sampler.sessions[place].values()))
+        for place, (sender, formula) in enumerate(zip(senders, formulas, strict=True))
     )
     return Plan(
-        film=film,
-        line=line,
+        stream=stream,
+        path=path,
         late=late,
-        prospects=prospects,
-        choice=prospects[race.choice],
-        doubt=race.doubt,
-        is_clear=race.is_clear,
-        rivals=tuple(prospects[place] for place in race.rivals),
+        results=results,
+        choice=results[sampler.choice],
+        doubt=sampler.doubt,
+        is_clear=sampler.is_clear,
+        open_candidates=tuple(results[place] for place in sampler.open_candidates),
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from earlybird.errors import InputError
-from earlybird.planning.line import Findings
+from earlybird.planning.path import Measurements
 
 FCC: Final = "FCC, Measuring Broadband America, 2013: mean round trips at peak hours"
 
 PROFILES: Final = {
-    "dsl": Findings(
+    "dsl": Measurements(
         rate=12e6,
         round_trip=0.049,
         loss=0.004,
@@ -19,7 +19,7 @@ PROFILES: Final = {
             "dsl: 0.4 % lost is assumed, the bound up to which the FCC counts a line among the best",
         ),
     ),
-    "cable": Findings(
+    "cable": Measurements(
         rate=50e6,
         round_trip=0.032,
         loss=0.001,
@@ -28,7 +28,7 @@ PROFILES: Final = {
             "cable: 0.1 % lost is assumed",
         ),
     ),
-    "lte": Findings(
+    "lte": Measurements(
         rate=13e6,
         round_trip=0.07,
         loss=0.001,
@@ -39,7 +39,7 @@ PROFILES: Final = {
             "lte: a round trip of 70 ms, 0.1 % lost and a queue of 500 kB are assumed",
         ),
     ),
-    "starlink": Findings(
+    "starlink": Measurements(
         rate=97e6,
         round_trip=0.05,
         loss=0.01,
@@ -51,7 +51,7 @@ PROFILES: Final = {
             "others, A Browser-side View of Starlink Connectivity, IMC 2022)",
         ),
     ),
-    "wifi": Findings(
+    "wifi": Measurements(
         rate=50e6,
         round_trip=0.052,
         loss=0.005,
@@ -62,7 +62,7 @@ PROFILES: Final = {
             "wifi: 0.5 % lost in bursts of 3 is assumed",
         ),
     ),
-    "transatlantic": Findings(
+    "transatlantic": Measurements(
         rate=100e6,
         round_trip=0.09,
         loss=0.001,
@@ -75,7 +75,7 @@ PROFILES: Final = {
 """By name."""
 
 
-def profile_named(name: str) -> Findings:
+def profile_named(name: str) -> Measurements:
     """
     Look up a line.
 

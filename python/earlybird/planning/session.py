@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from earlybird._core import ResolvedScenario
     from earlybird.planning.candidates import Candidate
-    from earlybird.planning.film import Broadcast
-    from earlybird.planning.line import Line
+    from earlybird.planning.path import NetworkPath
+    from earlybird.planning.stream import StreamSpec
 
 GROUP: Final = "film"
 
@@ -55,7 +55,7 @@ class Session:
 
     Attributes
     ----------
-    need : float
+    delay_needed : float
         Seconds of delay from which on fewer frames than allowed were late; infinite if no delay would do.
     due : NDArray[np.float64]
         When each frame was written, or wanted at the earliest of a stored film, in seconds.
@@ -63,18 +63,18 @@ class Session:
         When it was there.
     end : float
         End of the run in seconds.
-    held_back : float
+    limited_share : float
         Share of the time in which a window or a buffer held the sender back, and not the network.
-    carried : float
+    delivered_share : float
         Share of the frames that came.
     """
 
-    need: float
+    delay_needed: float
     due: NDArray[np.float64]
     delivered: NDArray[np.float64]
     end: float
-    held_back: float
-    carried: float
+    limited_share: float
+    delivered_share: float
 
     def stalls(self, delay: float) -> int:
         """Count the pauses of a player that starts after so many seconds and waits for what comes late."""
@@ -83,26 +83,26 @@ class Session:
         return len(play(self.due[came], there, start_up=delay + ROUNDING, end=self.end).stalls)
 
 
-def scenario(line: Line, film: Broadcast, candidate: Candidate, delay: float | None = None) -> dict[str, Any]:
+def scenario(path: NetworkPath, stream: StreamSpec, candidate: Candidate, delay: float | None = None) -> dict[str, Any]:
     """Write the session as a scenario; `delay`, from writing to playing, is for senders that give up what is late."""
     endpoint = {"profile": "linux", "transport": candidate.transport, **candidate.settings}
     if candidate.transport == "srt":
         endpoint["srt"] = {"fit-playback-delay": True}
-    flow = {"name": GROUP, "from": "sender", "to": "viewer", "application": film.application()}
+    flow = {"name": GROUP, "from": "sender", "to": "viewer", "application": stream.application()}
     flow["start"] = {"uniform": ["0s", f"{STARTS_WITHIN:g}s"]}
     if delay is not None:
         flow["client"] = {"deadline": {"playback-delay": f"{round(1e6 * delay)}us"}}
     return {
-        "title": f"{film.clip.path.name}, {film.goal}, by {candidate.name}",
-        "duration": f"{film.run_length + STARTS_WITHIN:g}s",
+        "title": f"{stream.clip.path.name}, {stream.goal}, by {candidate.name}",
+        "duration": f"{stream.run_length + STARTS_WITHIN:g}s",
         "endpoint": endpoint,
-        "network": line.network(),
+        "network": path.network(),
         "flows": [flow],
         "measure": {"deliveries": True},
     }
 
 
-def needed(
+def needed_delay(
     due: NDArray[np.float64],
     delivered: NDArray[np.float64],
     end: float,
@@ -137,13 +137,13 @@ def needed(
     return max(timeliness.needed_for(late), 0.0)
 
 
-class Theatre:
+class SessionRunner:
     """
     Plays sessions of one film over one line by one sender.
 
     Parameters
     ----------
-    line, film, candidate
+    path, stream, candidate
         Who, what and where.
     late
         Share of the frames below which those that are late have to stay.
@@ -153,13 +153,13 @@ class Theatre:
 
     def __init__(
         self,
-        line: Line,
-        film: Broadcast,
+        path: NetworkPath,
+        stream: StreamSpec,
         candidate: Candidate,
         late: float = LATE_SHARE_ALLOWED,
         watch: Callable[[float], None] | None = None,
     ) -> None:
-        self._line, self._film, self._candidate = line, film, candidate
+        self._path, self._stream, self._candidate = path, stream, candidate
         self._late, self._watch = late, watch
         self._resolved: dict[float | None, ResolvedScenario] = {}
 
@@ -176,12 +176,12 @@ class Theatre:
             return self._session(seed, None)
         low, high = 0, len(DELAYS) - 1
         best = self._session(seed, DELAYS[high])
-        if not math.isfinite(best.need):
+        if not math.isfinite(best.delay_needed):
             return best
         while low < high:
             middle = (low + high) // 2
             tried = self._session(seed, DELAYS[middle])
-            if math.isfinite(tried.need):
+            if math.isfinite(tried.delay_needed):
                 best, high = tried, middle
             else:
                 low = middle + 1
@@ -189,22 +189,22 @@ class Theatre:
 
     def _scenario(self, delay: float | None) -> ResolvedScenario:
         if delay not in self._resolved:
-            self._resolved[delay] = resolve(scenario(self._line, self._film, self._candidate, delay))
+            self._resolved[delay] = resolve(scenario(self._path, self._stream, self._candidate, delay))
         return self._resolved[delay]
 
     def _session(self, seed: int, delay: float | None) -> Session:
         outcome = self._scenario(delay).run(seed, watch=self._watch)
-        frames, flows, end = outcome["tables"]["deliveries"], outcome["tables"]["flows"], self._film.run_length
+        frames, flows, end = outcome["tables"]["deliveries"], outcome["tables"]["flows"], self._stream.run_length
         written, delivered = self._on_time(frames["written_s"], frames["delivered_s"])
-        held_back = float(sum(np.nan_to_num(flows[key]).item() for key in WINDOW_KEYS))
-        need = needed(written, delivered, end, self._late, delay)
-        carried = float(np.isfinite(delivered).mean())
-        return Session(need, written, delivered, end, held_back, carried)
+        limited_share = float(sum(np.nan_to_num(flows[key]).item() for key in WINDOW_KEYS))
+        delay_needed = needed_delay(written, delivered, end, self._late, delay)
+        delivered_share = float(np.isfinite(delivered).mean())
+        return Session(delay_needed, written, delivered, end, limited_share, delivered_share)
 
     def _on_time(
         self, written: NDArray[np.float64], delivered: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Count time from the film's beginning; a stored film is wanted frame by frame, though written at once."""
         begin = written[0]
-        due = self._film.play_times[: len(written)] if self._film.goal == "vod" else written - begin
+        due = self._stream.play_times[: len(written)] if self._stream.goal == "vod" else written - begin
         return due, delivered - begin

@@ -10,14 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from earlybird.planning.answer import WORDS, answer, delay_text, stalls, warnings
-from earlybird.planning.choice import is_noticeably_longer
+from earlybird.planning.selection import is_noticeably_longer
 from earlybird.written import number, rate, seconds, share
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from earlybird.planning.line import Line
-    from earlybird.planning.planner import Plan, Prospect
+    from earlybird.planning.path import NetworkPath
+    from earlybird.planning.planner import CandidateResult, Plan
 
 
 def render(plan: Plan) -> RenderableType:
@@ -25,7 +25,7 @@ def render(plan: Plan) -> RenderableType:
     beware = [Text(f"! {text}", style="yellow") for text in warnings(plan)]
     return Group(
         Text(answer(plan), style="bold"),
-        Text(circumstances(plan), style="dim"),
+        Text(description(plan), style="dim"),
         Text(),
         table(plan),
         Text(explanation(plan), style="dim"),
@@ -33,24 +33,24 @@ def render(plan: Plan) -> RenderableType:
     )
 
 
-def to_do(plan: Plan) -> list[str]:
+def instructions(plan: Plan) -> list[str]:
     """List what to do, in lines to copy."""
-    return ["What to do:", *(f"  {line}" for line in plan.to_do)]
+    return ["What to do:", *(f"  {line}" for line in plan.instructions)]
 
 
-def circumstances(plan: Plan) -> str:
+def description(plan: Plan) -> str:
     """Say what is sent over what."""
-    part = f" (its first {plan.film.length:g} s)" if plan.film.left_out else ""
-    film = f"{plan.film.clip.path.name}{part}, {rate(plan.film.clip.mean_rate)}, {plan.film.goal}"
-    return f"{film}, over {describe(plan.line)}."
+    part = f" (its first {plan.stream.length:g} s)" if plan.stream.left_out else ""
+    stream = f"{plan.stream.clip.path.name}{part}, {rate(plan.stream.clip.mean_rate)}, {plan.stream.goal}"
+    return f"{stream}, over {describe(plan.path)}."
 
 
-def describe(line: Line) -> str:
+def describe(path: NetworkPath) -> str:
     """Describe a line."""
-    pace = f"a line that changes, {rate(line.rate)} on average" if line.trace else rate(line.rate)
-    bursts = f" in bursts of {line.mean_burst:.3g}" if line.mean_burst > 1 else ""
-    lost = f"{share(line.loss)} lost{bursts}" if line.loss else "nothing lost"
-    return f"{pace}, a round trip of {1e3 * line.round_trip:.4g} ms, {lost}, a queue of {_queue(line.queue)}"
+    pace = f"a line that changes, {rate(path.rate)} on average" if path.trace else rate(path.rate)
+    bursts = f" in bursts of {path.mean_burst:.3g}" if path.mean_burst > 1 else ""
+    lost = f"{share(path.loss)} lost{bursts}" if path.loss else "nothing lost"
+    return f"{pace}, a round trip of {1e3 * path.round_trip:.4g} ms, {lost}, a queue of {_queue(path.queue)}"
 
 
 def _queue(text: str) -> str:
@@ -61,28 +61,28 @@ def _queue(text: str) -> str:
 
 def table(plan: Plan) -> Table:
     """Lay out a row per sender."""
-    result = Table(box=None, pad_edge=False, show_edge=False)
-    result.add_column("sender", no_wrap=True)
-    for heading in (WORDS[plan.film.goal][1], "90 % interval", "median", "formula", "stalls/h", "sessions"):
-        result.add_column(heading, justify="right", no_wrap=True)
-    for prospect in plan.prospects:
-        result.add_row(*cells(plan, prospect), style="bold green" if prospect is plan.choice else "")
-    return result
+    shown = Table(box=None, pad_edge=False, show_edge=False)
+    shown.add_column("sender", no_wrap=True)
+    for heading in (WORDS[plan.stream.goal][1], "90 % interval", "median", "formula", "stalls/h", "sessions"):
+        shown.add_column(heading, justify="right", no_wrap=True)
+    for result in plan.results:
+        shown.add_row(*cells(plan, result), style="bold green" if result is plan.choice else "")
+    return shown
 
 
-def cells(plan: Plan, prospect: Prospect) -> list[str]:
+def cells(plan: Plan, result: CandidateResult) -> list[str]:
     """Write a sender's row."""
-    need, guess = prospect.need, prospect.guess.delay
-    mark = " ✗" if is_noticeably_longer(need.mean, plan.delay, plan.film.noticeable) else ""
-    today = " (today)" if prospect is plan.today else ""
+    delay_needed, formula = result.delay_needed, result.formula.delay
+    mark = " ✗" if is_noticeably_longer(delay_needed.mean, plan.delay, plan.stream.noticeable) else ""
+    baseline = " (today)" if result is plan.baseline else ""
     return [
-        f"{prospect.candidate.name}{today}",
-        f"{_delay(need.mean)}{mark}",
-        f"{_delay(need.low)}–{_delay(need.high)}" if math.isfinite(need.low) else "–",
-        _delay(prospect.median),
-        _delay(guess),
-        number(stalls(plan, prospect)),
-        str(len(prospect.sessions)),
+        f"{result.candidate.name}{baseline}",
+        f"{_delay(delay_needed.mean)}{mark}",
+        f"{_delay(delay_needed.low)}–{_delay(delay_needed.high)}" if math.isfinite(delay_needed.low) else "–",
+        _delay(result.median),
+        _delay(formula),
+        number(stalls(plan, result)),
+        str(len(result.sessions)),
     ]
 
 

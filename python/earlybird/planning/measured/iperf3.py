@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.errors import InputError
-from earlybird.planning.film import HEADERS, SEGMENT
-from earlybird.planning.line import Findings
 from earlybird.planning.measured.text import json_of, number
+from earlybird.planning.path import Measurements
+from earlybird.planning.stream import HEADERS, SEGMENT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ OVERLOAD: Final = 0.1
 """Share of lost datagrams from which on they tell that more was sent than the line carries, and not how the line is."""
 
 
-def read(path: str | Path) -> Findings:
+def read(path: str | Path) -> Measurements:
     """
     Read the rate, and what else the test knows: the round trip of TCP, the losses of UDP.
 
@@ -41,7 +41,7 @@ def read(path: str | Path) -> Findings:
     return findings
 
 
-def _transfer(end: dict[str, Any]) -> Findings:
+def _transfer(end: dict[str, Any]) -> Measurements:
     received = number(end, "sum_received", "bits_per_second") or number(end, "sum_sent", "bits_per_second") or 0.0
     rate = received * (1 + HEADERS / SEGMENT)
     facts = [f"iperf3: {rate / 1e6:.4g} Mb/s, what TCP got with its headers: the line has that much at least"]
@@ -61,7 +61,7 @@ def _transfer(end: dict[str, Any]) -> Findings:
             f"iperf3: {repeated:.0f} retransmissions, {share:.2g} %, are not taken for losses of the line: a full "
             "queue makes them; give --loss if you know of others"
         )
-    return Findings(rate=rate, round_trip=round_trip, facts=tuple(facts))
+    return Measurements(rate=rate, round_trip=round_trip, facts=tuple(facts))
 
 
 def _round_trip(end: dict[str, Any]) -> float | None:
@@ -71,7 +71,7 @@ def _round_trip(end: dict[str, Any]) -> float | None:
     return min((value / 1e6 for value in known if value), default=None)
 
 
-def _datagrams(end: dict[str, Any]) -> Findings:
+def _datagrams(end: dict[str, Any]) -> Measurements:
     lost = (number(end, "sum", "lost_percent") or 0.0) / 100
     total, size = number(end, "sum", "packets") or 0.0, number(end, "sum", "bytes") or 0.0
     headers = 1 + DATAGRAM_HEADERS * total / size if size else 1.0
@@ -83,11 +83,11 @@ def _datagrams(end: dict[str, Any]) -> Findings:
             f"iperf3: {rate / 1e6:.4g} Mb/s of datagrams came with their headers: the line has that much at least",
             f"iperf3: {100 * lost:.3g} % of {total:.0f} datagrams lost; more than the line carries is lost too",
         )
-        return Findings(rate=rate, loss=lost, facts=facts)
+        return Measurements(rate=rate, loss=lost, facts=facts)
     facts = (
         f"iperf3: {rate / 1e6:.4g} Mb/s of datagrams came with their headers, of {sent * headers / 1e6:.4g} sent: what "
         "the line carries",
         f"iperf3: {100 * lost:.3g} % of {total:.0f} datagrams lost: more than the line carries, and not taken for its "
         "losses; repeat with a lower -b to learn these",
     )
-    return Findings(rate=rate, facts=facts)
+    return Measurements(rate=rate, facts=facts)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.errors import InputError
 from earlybird.losses import describe_losses
-from earlybird.planning.line import Findings
 from earlybird.planning.measured.text import json_of, number
+from earlybird.planning.path import Measurements
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +16,7 @@ WHAT: Final = "what `irtt client -o FILE` writes"
 NANOSECONDS: Final = 1e9
 
 
-def read(path: str | Path) -> Findings:
+def read(path: str | Path) -> Measurements:
     """
     Read the round trip, losses and how they come in bursts.
 
@@ -44,7 +44,7 @@ def read(path: str | Path) -> Findings:
         facts.append(
             f"irtt: {burst:.3g} lost in a row on average; packets closer together may be lost in longer bursts"
         )
-    return Findings(round_trip=middle / NANOSECONDS, loss=pattern.ratio, mean_burst=burst, facts=tuple(facts))
+    return Measurements(round_trip=middle / NANOSECONDS, loss=pattern.ratio, mean_burst=burst, facts=tuple(facts))
 
 
 def _is_lost(trip: dict[str, Any]) -> bool:

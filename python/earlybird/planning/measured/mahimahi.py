@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from earlybird.errors import InputError
-from earlybird.planning.line import Findings
 from earlybird.planning.measured.text import text_of
+from earlybird.planning.path import Measurements
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +16,7 @@ BYTES: Final = 1500
 """Of a chance to send (mahimahi's `mm-link(1)`)."""
 
 
-def read(path: str | Path) -> Findings:
+def read(path: str | Path) -> Measurements:
     """
     Read the trace, which is repeated to the end of a run, and its mean rate.
 
@@ -34,7 +34,7 @@ def read(path: str | Path) -> Findings:
         raise InputError(f"{path}: the trace ends at 0 ms; its last line says how long it is.")
     rate = 8 * BYTES * len(times) / (times[-1] / 1e3)
     fact = f"mahimahi: {len(times)} chances to send in {times[-1] / 1e3:.4g} s, {rate / 1e6:.3g} Mb/s on average"
-    return Findings(rate=rate, trace=tuple(times), facts=(fact,))
+    return Measurements(rate=rate, trace=tuple(times), facts=(fact,))
 
 
 def _time(path: str | Path, number: int, line: str) -> int:

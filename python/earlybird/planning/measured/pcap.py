@@ -10,8 +10,8 @@ import numpy as np
 
 from earlybird import _core
 from earlybird.errors import InputError, because
-from earlybird.planning.film import HEADERS
-from earlybird.planning.line import Findings
+from earlybird.planning.path import Measurements
+from earlybird.planning.stream import HEADERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +67,7 @@ class Transfer:
     handshake: float
 
 
-def read(path: str | Path) -> Findings:
+def read(path: str | Path) -> Measurements:
     """
     Read rate, round trip, losses and their bursts from the connection with the most payload.
 
@@ -90,7 +90,9 @@ def read(path: str | Path) -> Findings:
         facts.append(f"capture: a round trip of {1e3 * round_trip:.4g} ms, the shortest one")
     facts.extend(losses.told())
     facts.extend(_gaps(transfer))
-    return Findings(rate=rate, round_trip=round_trip, loss=losses.share, mean_burst=losses.burst, facts=tuple(facts))
+    return Measurements(
+        rate=rate, round_trip=round_trip, loss=losses.share, mean_burst=losses.burst, facts=tuple(facts)
+    )
 
 
 @dataclasses.dataclass(frozen=True)

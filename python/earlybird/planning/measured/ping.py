@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from earlybird.errors import InputError
-from earlybird.planning.line import Findings
 from earlybird.planning.measured.text import text_of
+from earlybird.planning.path import Measurements
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ FEW: Final = 100
 """Replies below which a share of a per cent is a guess."""
 
 
-def read(path: str | Path) -> Findings:
+def read(path: str | Path) -> Measurements:
     """
     Read round trip and losses.
 
@@ -57,7 +57,7 @@ def read(path: str | Path) -> Findings:
         f"ping: a round trip of {middle:.4g} ms, {told}",
         f"ping: {sent - came} of {sent} lost, {100 * loss:.3g} %{_doubt(sent)}",
     )
-    return Findings(round_trip=middle / 1e3, loss=loss, facts=facts)
+    return Measurements(round_trip=middle / 1e3, loss=loss, facts=facts)
 
 
 def _round_trip(times: NDArray[np.float64], lines: list[str]) -> tuple[float, str] | None:

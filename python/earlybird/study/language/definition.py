@@ -37,7 +37,7 @@ class Part:
     """The group of flows that is observed."""
     model: str = ""
     """In place of a scenario: ``streaming-chain`` or ``session``. Its parameters are the settings, and the axes by
-    their names (`earlybird.models.case.StreamingCase`, `earlybird.planning.case.SessionCase`)."""
+    their names (`earlybird.models.case.StreamingCase`, `earlybird.planning.study_adapter.SessionCase`)."""
     testbed: Path = Path()
     """In place of a scenario: the file of a test bed, of which each run is a play."""
     settings: Mapping[str, object] = field(default_factory=dict)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from earlybird.planning.case import SessionCase
+from earlybird.planning.study_adapter import SessionCase
 from earlybird.result import Result
 from earlybird.study.reductions.observations import Observation
 from earlybird.study.runs.plan import StudyRun

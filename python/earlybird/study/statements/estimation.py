@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from earlybird import statistics
-from earlybird.planning.choice import typical_difference, typical_estimate
+from earlybird.planning.selection import quantile_difference, quantile_estimate
 from earlybird.statistics import Estimate, paired_difference, student_interval
 
 NEEDED: Final = ("session_startup_delay_s", "session_startup_delay_rtts")
@@ -17,14 +17,14 @@ NEEDED: Final = ("session_startup_delay_s", "session_startup_delay_rtts")
 def estimate(metric: str, by_seed: Mapping[int, float]) -> Estimate:
     """Estimate a quantity from its values per seed."""
     values = list(by_seed.values())
-    return typical_estimate(np.array(values)) if metric in NEEDED and len(values) > 1 else student_interval(values)
+    return quantile_estimate(np.array(values)) if metric in NEEDED and len(values) > 1 else student_interval(values)
 
 
 def difference(metric: str, left: Mapping[int, float], right: Mapping[int, float]) -> Estimate:
     """Estimate left − right over the seeds that both have."""
     pairs = [(left[seed], right[seed]) for seed in left if seed in right]
     if metric in NEEDED and len(pairs) > 1:
-        return typical_difference(np.array(pairs))
+        return quantile_difference(np.array(pairs))
     return paired_difference(left, right)
 
 

@@ -20,7 +20,7 @@ LEAST_ROUND_TRIP: Final = 0.0001
 
 
 @dataclasses.dataclass(frozen=True)
-class Findings:
+class Measurements:
     """
     What is known of a line; None is not known.
 
@@ -50,7 +50,7 @@ class Findings:
     trace: tuple[int, ...] | None = None
     facts: tuple[str, ...] = ()
 
-    def overruled_by(self, other: Findings) -> Findings:
+    def updated_with(self, other: Measurements) -> Measurements:
         """Return these findings, with the others' in their place where those know better."""
         known = {
             field.name: value
@@ -62,23 +62,23 @@ class Findings:
         return dataclasses.replace(self, **known, facts=(*self.facts, *other.facts))
 
 
-def together(findings: Iterable[Findings]) -> Findings:
+def merged(findings: Iterable[Measurements]) -> Measurements:
     """Put findings together; the later ones count."""
-    result = Findings()
+    result = Measurements()
     for one in findings:
-        result = result.overruled_by(one)
+        result = result.updated_with(one)
     return result
 
 
 @dataclasses.dataclass(frozen=True)
-class Line:
+class NetworkPath:
     """
     A line from the sender to the viewers, with the same delay and rate on its way back.
 
     Attributes
     ----------
     rate, round_trip, loss, mean_burst, trace
-        As in `Findings`, all known.
+        As in `Measurements`, all known.
     queue : str
         What waits in front of it at most, as `earlybird emulate` takes it.
     facts : tuple of str
@@ -116,7 +116,7 @@ class Line:
         return {"gilbert": {"ratio": self.loss, "mean-burst": self.mean_burst}}
 
 
-def line_of(findings: Findings) -> Line:
+def completed(findings: Measurements) -> NetworkPath:
     """
     Complete findings to a line.
 
@@ -130,11 +130,11 @@ def line_of(findings: Findings) -> Line:
     """
     if findings.rate is None:
         raise InputError(
-            f"how fast is the line? Give --rate, such as --rate 20Mb/s, or --profile dsl.{_told(findings)}"
+            f"how fast is the line? Give --rate, such as --rate 20Mb/s, or --profile dsl.{_sentence(findings)}"
         )
     if findings.round_trip is None:
         raise InputError(
-            f"how long is the round trip? Give --rtt, such as --rtt 60ms, or --from-ping FILE.{_told(findings)}"
+            f"how long is the round trip? Give --rtt, such as --rtt 60ms, or --from-ping FILE.{_sentence(findings)}"
         )
     loss, burst = findings.loss or 0.0, findings.mean_burst or 1.0
     if not 0 <= loss < 1:
@@ -143,9 +143,9 @@ def line_of(findings: Findings) -> Line:
         raise InputError(f"burst = {burst:g}: packets that are lost one behind the other on average, from 1.")
     round_trip = max(findings.round_trip, LEAST_ROUND_TRIP)
     queue = findings.queue or f"{max(round(findings.rate * round_trip / 8), FEWEST_BYTES)}B"
-    return Line(findings.rate, round_trip, loss, burst, queue, findings.trace, findings.facts)
+    return NetworkPath(findings.rate, round_trip, loss, burst, queue, findings.trace, findings.facts)
 
 
-def _told(findings: Findings) -> str:
+def _sentence(findings: Measurements) -> str:
     """Repeat what was found, behind what is missing."""
     return f" So far: {'; '.join(findings.facts)}." if findings.facts else ""

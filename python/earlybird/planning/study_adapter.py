@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 from earlybird.errors import InputError
 from earlybird.models.described import DescribedCase
 from earlybird.planning.candidates import candidate
-from earlybird.planning.film import HEADERS, KEY_FRAME_SIZE, SEGMENT, Broadcast, made_up
-from earlybird.planning.line import Findings, Line, line_of
-from earlybird.planning.session import Theatre, scenario
+from earlybird.planning.path import Measurements, NetworkPath, completed
+from earlybird.planning.session import SessionRunner, scenario
+from earlybird.planning.stream import HEADERS, KEY_FRAME_SIZE, SEGMENT, StreamSpec, synthetic_clip
 from earlybird.player import LATE_SHARE_ALLOWED
 from earlybird.quantities import bits_per_second
 from earlybird.quantities import seconds as parse_seconds
@@ -48,9 +48,9 @@ class SessionCase(DescribedCase):
     """Seconds that the viewer watches."""
 
     @property
-    def film(self) -> Broadcast:
+    def stream(self) -> StreamSpec:
         """What is sent."""
-        return Broadcast.of(made_up(bits_per_second(self.bitrate), "live", self.key_frame), "live", self.length)
+        return StreamSpec.of(synthetic_clip(bits_per_second(self.bitrate), "live", self.key_frame), "live", self.length)
 
     @property
     def round_trip(self) -> float:
@@ -61,19 +61,19 @@ class SessionCase(DescribedCase):
         return value
 
     @property
-    def line(self) -> Line:
+    def path(self) -> NetworkPath:
         """What it is sent over."""
         rate = bits_per_second(self.bitrate) / self.ratio
-        return line_of(Findings(rate, self.round_trip, self.loss, self.burst))
+        return completed(Measurements(rate, self.round_trip, self.loss, self.burst))
 
     @property
     def largest_frame_s(self) -> float:
         """Seconds that the largest frame takes on the line, with its headers."""
-        return 8 * self.film.clip.largest_frame * (1 + HEADERS / SEGMENT) / self.line.rate
+        return 8 * self.stream.clip.largest_frame * (1 + HEADERS / SEGMENT) / self.path.rate
 
     def scenario(self, delay: float | None = None) -> dict[str, Any]:
         """Write the session as a scenario; `delay` is for senders that give up what is late."""
-        return scenario(self.line, self.film, candidate(self.sender), delay)
+        return scenario(self.path, self.stream, candidate(self.sender), delay)
 
     def computed(self, seed: int) -> tuple[Mapping[str, float], Mapping[str, Any]]:
         """
@@ -85,5 +85,9 @@ class SessionCase(DescribedCase):
             No number; and in a table of one row the delay that would have done (``need_s``, infinite if none), the
             share of the time in which a window or buffer held the sender back, and the share of the frames that came.
         """
-        played = Theatre(self.line, self.film, candidate(self.sender), self.late).play(seed)
-        return {}, {"need_s": [played.need], "held_back": [played.held_back], "carried": [played.carried]}
+        played = SessionRunner(self.path, self.stream, candidate(self.sender), self.late).play(seed)
+        return {}, {
+            "need_s": [played.delay_needed],
+            "held_back": [played.limited_share],
+            "carried": [played.delivered_share],
+        }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 
 from earlybird.clip import Clip
-from earlybird.planning.choice import AT_ONCE
+from earlybird.planning.selection import NOTICEABLE_SECONDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,7 @@ SOUND_RATE: Final = 200e3
 """Bits per second up to which a conversation is one of sound alone."""
 
 
-def made_up(rate: float, goal: Goal, key_frame: float = KEY_FRAME_SIZE) -> Clip:
+def synthetic_clip(rate: float, goal: Goal, key_frame: float = KEY_FRAME_SIZE) -> Clip:
     """
     Make up a film of a bit rate: a key frame every two seconds, larger than the others; or sound alone.
 
@@ -56,7 +56,7 @@ def made_up(rate: float, goal: Goal, key_frame: float = KEY_FRAME_SIZE) -> Clip:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Broadcast:
+class StreamSpec:
     """
     A film on its way to one viewer.
 
@@ -79,7 +79,7 @@ class Broadcast:
     left_out: float = 0.0
 
     @classmethod
-    def of(cls, clip: Clip, goal: Goal, length: float) -> Broadcast:
+    def of(cls, clip: Clip, goal: Goal, length: float) -> StreamSpec:
         """Send so much of a film."""
         return cls(clip.first(length), goal, length, max(clip.length - length, 0.0))
 
@@ -106,7 +106,7 @@ class Broadcast:
     @property
     def noticeable(self) -> float:
         """Seconds of delay that are worth a change of the sender: half a frame in a conversation."""
-        return IN_A_CALL if self.goal == "call" else AT_ONCE
+        return IN_A_CALL if self.goal == "call" else NOTICEABLE_SECONDS
 
     @property
     def most_headers(self) -> float:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from earlybird.planning.choice import LOOKS, Standing, standing
+from earlybird.planning.selection import SAMPLE_SIZES, Ranking, rank
 from earlybird.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from earlybird.planning.session import Session, Theatre
+    from earlybird.planning.session import Session, SessionRunner
     from earlybird.statistics import Estimate
 
 BUDGET: Final = 80e6
@@ -24,7 +24,7 @@ BUDGET: Final = 80e6
 counted in packets and not in seconds, so that the same question has the same answer everywhere."""
 
 
-class Crew:
+class WorkerPool:
     """Threads that play sessions; the simulator does not hold Python's lock."""
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:
@@ -35,10 +35,10 @@ class Crew:
         if self._is_over.is_set():
             raise KeyboardInterrupt
 
-    def play(self, theatres: Sequence[Theatre], seeds: Sequence[int]) -> Iterator[tuple[int, int, Session]]:
+    def play(self, runners: Sequence[SessionRunner], seeds: Sequence[int]) -> Iterator[tuple[int, int, Session]]:
         """Play a session in each theatre for each seed; gives the theatre's place, the seed, and the session."""
-        order = [(place, seed) for seed in seeds for place in range(len(theatres))]
-        sessions = self._pool.map(lambda task: theatres[task[0]].play(task[1]), order)
+        order = [(place, seed) for seed in seeds for place in range(len(runners))]
+        sessions = self._pool.map(lambda task: runners[task[0]].play(task[1]), order)
         for (place, seed), session in zip(order, sessions, strict=True):
             yield place, seed, session
 
@@ -49,24 +49,24 @@ class Crew:
 
 
 @contextmanager
-def crew(jobs: int | None) -> Iterator[Crew]:
+def worker_pool(jobs: int | None) -> Iterator[WorkerPool]:
     """Provide so many threads (None: one per processor), and end what is under way if the work ends early."""
-    team = Crew(ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0))))
+    workers = WorkerPool(ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0))))
     try:
-        yield team
+        yield workers
     finally:
-        team.end()
+        workers.end()
 
 
-class Race:
+class Sampler:
     """
     Sessions of several senders, and who is ahead.
 
     Parameters
     ----------
-    theatres
+    runners
         One per sender, in the order in which they are preferred.
-    team
+    workers
         Who plays.
     noticeable
         Seconds by which a delay has to be shorter to be worth a change of the sender.
@@ -74,14 +74,16 @@ class Race:
         Whether to show a progress bar.
     """
 
-    def __init__(self, theatres: Sequence[Theatre], team: Crew, noticeable: float, *, show: bool = False) -> None:
-        self._theatres, self._team, self._noticeable, self._show = theatres, team, noticeable, show
-        self._running = list(range(len(theatres)))
-        self._last: Standing | None = None
-        self.sessions: list[dict[int, Session]] = [{} for _ in theatres]
-        self.needs: list[Estimate] = []
+    def __init__(
+        self, runners: Sequence[SessionRunner], workers: WorkerPool, noticeable: float, *, show: bool = False
+    ) -> None:
+        self._runners, self._workers, self._noticeable, self._show = runners, workers, noticeable, show
+        self._running = list(range(len(runners)))
+        self._last: Ranking | None = None
+        self.sessions: list[dict[int, Session]] = [{} for _ in runners]
+        self.delays_needed: list[Estimate] = []
         self.choice = 0
-        self.rivals: list[int] = []
+        self.open_candidates: list[int] = []
 
     @property
     def doubt(self) -> float:
@@ -96,32 +98,32 @@ class Race:
     def run(self) -> None:
         """Look again and again, until it is clear or the budget is spent."""
         left = BUDGET
-        for number in LOOKS:
+        for number in SAMPLE_SIZES:
             seeds = range(len(self.sessions[self._running[0]]) + 1, number + 1)
-            cost = len(seeds) * sum(self._theatres[place].cost for place in self._running)
+            cost = len(seeds) * sum(self._runners[place].cost for place in self._running)
             if self._last and cost > left:
                 break
             left -= cost
-            self.look(seeds)
+            self.sample(seeds)
             if self.is_clear:
                 break
 
-    def look(self, seeds: Sequence[int]) -> None:
+    def sample(self, seeds: Sequence[int]) -> None:
         """Play sessions of the senders on which the choice still depends, and look who is ahead."""
         if self._last:
             self._running = [self._running[place] for place in self._last.contenders()]
         with progress_bar(len(seeds) * len(self._running), visible=self._show, what="sessions") as advance:
-            for place, seed, session in self._team.play([self._theatres[place] for place in self._running], seeds):
+            for place, seed, session in self._workers.play([self._runners[place] for place in self._running], seeds):
                 self.sessions[self._running[place]][seed] = session
                 advance()
-        self._take_stock()
+        self._update_ranking()
 
-    def _take_stock(self) -> None:
+    def _update_ranking(self) -> None:
         rows = zip(*(self.sessions[place].values() for place in self._running), strict=True)
-        self._last = standing(np.array([[session.need for session in row] for row in rows]), self._noticeable)
-        self.needs = self.needs or list(self._last.needs)
-        for place, need in zip(self._running, self._last.needs, strict=True):
-            self.needs[place] = need
+        self._last = rank(np.array([[session.delay_needed for session in row] for row in rows]), self._noticeable)
+        self.delays_needed = self.delays_needed or list(self._last.delays_needed)
+        for place, delay_needed in zip(self._running, self._last.delays_needed, strict=True):
+            self.delays_needed[place] = delay_needed
         self.choice = self._running[self._last.choice]
         backed = [self._running[place] for place, share in enumerate(self._last.support) if share > 0]
-        self.rivals = [] if self.is_clear else backed
+        self.open_candidates = [] if self.is_clear else backed

@@ -10,7 +10,7 @@ import numpy as np
 
 from earlybird.errors import InputError
 from earlybird.planning.answer import WORDS, answer
-from earlybird.planning.view import circumstances
+from earlybird.planning.view import description
 from earlybird.player import Timeliness
 from earlybird.plots.chart import Axis, Bound, Chart, Curve, Label, Mark, Panel, plain_number
 from earlybird.plots.dots import row_axis
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from earlybird.planning.planner import Plan, Prospect
+    from earlybird.planning.planner import CandidateResult, Plan
 
 ENDINGS: Final = (".png", ".svg")
 LEAST_SHARE: Final = 1e-5
@@ -53,13 +53,13 @@ def save(plan: Plan, path: str | Path) -> None:
 def chart(plan: Plan) -> Chart:
     """Show late frames over the delay on the left, and each sender's need on the right."""
     low, high = _limits(plan)
-    styles = looks([prospect.candidate.name for prospect in plan.prospects])
+    styles = looks([result.candidate.name for result in plan.results])
     late = Axis("Late frames (%)", is_log=True, low=LEAST_SHARE, high=1, ticks=SHARES, better="smaller")
-    needs = Panel("Enough for nine of ten sessions", tuple(_needs(plan, styles)), row_axis([*styles]))
+    delays_needed = Panel("Enough for nine of ten sessions", tuple(_needs(plan, styles)), row_axis([*styles]))
     return Chart(
-        (Panel("Late frames of all sessions", tuple(_lateness(plan, styles)), late), needs),
+        (Panel("Late frames of all sessions", tuple(_lateness(plan, styles)), late), delays_needed),
         Axis(
-            f"{WORDS[plan.film.goal][1]} delay (s)".capitalize(),
+            f"{WORDS[plan.stream.goal][1]} delay (s)".capitalize(),
             is_log=True,
             low=low,
             high=high,
@@ -67,43 +67,45 @@ def chart(plan: Plan) -> Chart:
             better="smaller",
         ),
         title=answer(plan),
-        caption=circumstances(plan),
+        caption=description(plan),
         share_y=False,
         height=3.0,
     )
 
 
-def late_shares(prospect: Prospect, delays: NDArray[np.float64]) -> NDArray[np.float64]:
+def late_shares(result: CandidateResult, delays: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the share of all frames of all sessions that are late, for each delay."""
-    judges = [Timeliness(session.due, session.delivered, session.end) for session in prospect.sessions]
+    judges = [Timeliness(session.due, session.delivered, session.end) for session in result.sessions]
     frames = sum(judge.frames for judge in judges)
     return np.array([sum(judge.late(delay) for judge in judges) / frames for delay in delays])
 
 
 def _lateness(plan: Plan, styles: dict[str, Look]) -> Iterator[Mark]:
     delays = np.geomspace(*_limits(plan), POINTS)
-    for prospect, (name, style) in zip(plan.prospects, styles.items(), strict=True):
-        late = np.maximum(late_shares(prospect, delays), LEAST_SHARE)
+    for result, (name, style) in zip(plan.results, styles.items(), strict=True):
+        late = np.maximum(late_shares(result, delays), LEAST_SHARE)
         yield Curve(name, style, list(delays), list(late), every=MARKED)
     yield Bound("late frames allowed", plan.late, "y", ALLOWED)
 
 
 def _needs(plan: Plan, styles: dict[str, Look]) -> Iterator[Mark]:
     low, high = _limits(plan)
-    for place, (prospect, style) in enumerate(zip(plan.prospects, styles.values(), strict=True)):
-        need, guess = prospect.need, prospect.guess.delay
-        if not math.isfinite(need.mean):
+    for place, (result, style) in enumerate(zip(plan.results, styles.values(), strict=True)):
+        delay_needed, formula = result.delay_needed, result.formula.delay
+        if not math.isfinite(delay_needed.mean):
             yield Label("no delay is enough", math.sqrt(low * high), place)
             continue
-        end = need.high if math.isfinite(need.high) else high
-        yield Curve("", style, [need.mean], [place], "dots", [need.low], [end], is_across=True, size=7)
-        if math.isfinite(guess) and guess > 0:
-            yield Curve("by a formula", RING, [guess], [place], "dots", size=6)
+        end = delay_needed.high if math.isfinite(delay_needed.high) else high
+        yield Curve("", style, [delay_needed.mean], [place], "dots", [delay_needed.low], [end], is_across=True, size=7)
+        if math.isfinite(formula) and formula > 0:
+            yield Curve("by a formula", RING, [formula], [place], "dots", size=6)
 
 
 def _limits(plan: Plan) -> tuple[float, float]:
     """Return the shortest and longest delay that are drawn."""
-    known = [value for one in plan.prospects for value in (one.need.mean, one.need.high, one.guess.delay)]
+    known = [
+        value for one in plan.results for value in (one.delay_needed.mean, one.delay_needed.high, one.formula.delay)
+    ]
     known = [value for value in known if math.isfinite(value) and value > 0] or [1.0]
-    low = max(min(*known, plan.line.round_trip / 2), TICKS[0]) / MARGIN
+    low = max(min(*known, plan.path.round_trip / 2), TICKS[0]) / MARGIN
     return low, max(MARGIN * max(known), 10 * low)
