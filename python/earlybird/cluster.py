@@ -9,25 +9,29 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from itertools import islice
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from earlybird import _core
 from earlybird.errors import EarlybirdError, InputError, WorkerError
+from earlybird.executors import as_completed, limit_table_threads
 from earlybird.files import files_of
 from earlybird.lazy import LateModule
-from earlybird.pool import batches, leave_threads_alone
+from earlybird.pool import batches
 from earlybird.store import run_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
 
     import distributed
     import polars
-    from distributed import Client, Future
+    from distributed import Client
     from distributed.comm import addressing, core
 
+    from earlybird.executors import Done, Task
     from earlybird.pool import Batch, Job
     from earlybird.store import Store
 else:
@@ -40,14 +44,14 @@ else:
 SECONDS_TO_CONNECT: Final = 5
 """Seconds after which a scheduler that does not answer is given up: one that is there answers within a round trip."""
 
-SECONDS_AT_ONCE: Final = 5.0
+SECONDS_PER_BATCH: Final = 5.0
 """Seconds that the runs of a batch may take: what a worker that dies loses, and long beside handing it over (Dask's
 scheduler takes about a millisecond per task, https://distributed.dask.org/en/stable/efficiency.html)."""
 
 OVER_TCP: Final = ("tcp", "tls", "ws", "wss")
 """Dask's protocols to which a socket can be opened to see whether somebody is there."""
 
-IN_HAND: Final = 2
+BATCHES_PER_THREAD: Final = 2
 """Batches per thread of a worker: one that is made, and one that waits there, so that no worker waits for us."""
 
 ENVIRONMENT: Final = (
@@ -109,7 +113,9 @@ def work_through_on(address: str, jobs: Sequence[Job], store: Store, done: Calla
     """
     by_key = {job.key: job for job in jobs}
     with _connected(address) as client, _explained(address, store):
-        for made in _results(client, batches(jobs, _threads(client), SECONDS_AT_ONCE)):
+        make_these = partial(make_batch, versions=_versions())
+        waiting = batches(jobs, _threads(client), SECONDS_PER_BATCH)
+        for _, made in as_completed(DaskExecutor(client), make_these, waiting):
             for key, files in made:
                 store.keep(key, files)
                 done(by_key[key])
@@ -136,7 +142,7 @@ def make_batch(batch: Batch, versions: dict[str, str]) -> Made:
     WorkerError
         If this worker has something else.
     """
-    leave_threads_alone()
+    limit_table_threads()
     if (own := _versions()) != versions:
         raise WorkerError(
             f"a worker of the cluster has {_listed(own)}; this program has {_listed(versions)}. Results of different "
@@ -155,19 +161,27 @@ def _listed(versions: dict[str, str]) -> str:
     return " and ".join(f"{name} {version}" for name, version in versions.items())
 
 
-def _results(client: Client, waiting: Iterator[Batch]) -> Iterator[Made]:
-    """Hand batches out, a few more than are made at a time, and yield what comes back, in any order."""
-    versions = _versions()
+class DaskExecutor:
+    """The workers of a Dask cluster."""
 
-    def more(number: int) -> list[Future[Made]]:
-        return [client.submit(make_batch, batch, versions, pure=False) for batch in islice(waiting, max(0, number))]
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        # Two runs are never the same task: results of different seeds must not be taken for one another.
+        self._executor = client.get_executor(pure=False)
 
-    under_way = distributed.as_completed(more(IN_HAND * _threads(client)), loop=client.loop)
-    for future in under_way:
-        yield future.result()
-        future.release()
-        # Asked each time: workers come and go.
-        under_way.update(more(IN_HAND * _threads(client) - under_way.count()))
+    @property
+    def slots(self) -> int:
+        """Batches that are made, and as many that wait at their worker."""
+        return BATCHES_PER_THREAD * _threads(self._client)
+
+    def submit(self, function: Callable[[Task], Done], task: Task, /) -> Future[Done]:
+        """Call the function on a worker."""
+        future: Future[Done] = self._executor.submit(function, task)
+        return future
+
+    def cancel(self) -> None:
+        """Forget all tasks."""
+        self._executor.shutdown(wait=False)
 
 
 def _threads(client: Client) -> int:
@@ -196,7 +210,7 @@ def _no_scheduler(address: str, error: Exception) -> InputError:
 
 @contextmanager
 def _explained(address: str, store: Store) -> Iterator[None]:
-    """Say in our words what Dask reports."""
+    """Raise our errors for those of Dask."""
     kept = f"The runs finished before are kept in {store.root} and will not be made again."
     try:
         yield
@@ -205,7 +219,7 @@ def _explained(address: str, store: Store) -> Iterator[None]:
             f"the workers that had one batch of runs died one after the other ({error.last_worker.address} was the "
             f"last). Perhaps their memory is short. {kept}"
         ) from error
-    except (asyncio.CancelledError, core.CommClosedError, TimeoutError) as error:
+    except (asyncio.CancelledError, CancelledError, core.CommClosedError, TimeoutError) as error:
         raise EarlybirdError(f"the scheduler at {address} is gone. {kept}") from error
     except ImportError as error:
         raise WorkerError(f"the cluster at {address} cannot load earlybird ({error}). {ENVIRONMENT}") from error

@@ -25,7 +25,7 @@ HERE = "10.77.0.1"
 THERE = "10.77.0.2"
 """The address of the far side: of the servers there or of this machine."""
 LEAST_MTU = 1280
-"""What IPv6 asks of every link (RFC 8200 §5)."""
+"""The minimum link MTU of IPv6 (RFC 8200 §5)."""
 LARGEST_MTU = 65535
 
 _FarSide: TypeAlias = Literal["machine", "own", "gateway"]
@@ -35,7 +35,7 @@ _FarSide: TypeAlias = Literal["machine", "own", "gateway"]
 @dataclass(frozen=True)
 class Emulation:
     """
-    What an emulated network did while a command ran.
+    The result of a command in an emulated network.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ def link(
 
 
 LATE = "10ms"
-"""How much later packets arrive that others pass, as in netem's manual."""
+"""Extra delay of reordered packets, as in netem's manual."""
 
 
 def _queue(text: str) -> str | dict[str, Any]:
@@ -229,7 +229,7 @@ def _far_side(files: ExitStack, *, has_servers: bool, internet: bool) -> tuple[_
 
 
 def _guarded(act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Say what to do where the system does not allow what is needed."""
+    """Raise EarlybirdError with instructions if the system does not allow what is needed."""
     try:
         with namespaces():
             return act()

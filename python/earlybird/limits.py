@@ -28,7 +28,7 @@ MOST_RUNS: Final = 1_000_000
 
 
 class Cost(NamedTuple):
-    """What a run is expected to take: packets sent, seconds of processor time (or in real time), bytes of memory."""
+    """The expected cost of a run: packets sent, seconds of processor time (or in real time), bytes of memory."""
 
     packets: float
     seconds: float

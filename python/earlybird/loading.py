@@ -24,6 +24,9 @@ ScenarioLike: TypeAlias = "str | Path | Scenario | ResolvedScenario | Mapping[st
 Overrides: TypeAlias = "Mapping[str, object] | Iterable[tuple[str, str]]"
 """Values for parameters or dotted keys: a dictionary, or pairs of texts as ``--set`` gives them."""
 
+parsed = _core.ResolvedScenario
+"""The one place where scenarios are parsed."""
+
 DEFAULT_SEED = 1
 """Of the random numbers, where none is given."""
 
@@ -53,10 +56,10 @@ def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> ResolvedScenar
     """
     changes = override_texts(overrides)
     if isinstance(scenario, _core.ResolvedScenario):
-        return _core.ResolvedScenario(scenario.to_json(), changes) if changes else scenario
+        return parsed(scenario.to_json(), changes) if changes else scenario
     path = path_of(scenario)
     folder, source = ("", None) if path is None else (str(path.parent), str(scenario))
-    return _core.ResolvedScenario(_read(scenario, path), changes, folder, source)
+    return parsed(_read(scenario, path), changes, folder, source)
 
 
 def warn_about(*scenarios: ResolvedScenario, typed: Iterable[str] | None = None) -> None:
@@ -147,7 +150,7 @@ def path_of(scenario: ScenarioLike) -> Path | None:
 
 
 def _is_text(scenario: str) -> bool:
-    """Tell text from a path: no path has a line break or begins with a brace."""
+    """Return whether this is text and no path: no path has a line break or begins with a brace."""
     return "\n" in scenario or scenario.startswith("{")
 
 

@@ -1,4 +1,4 @@
-"""What a run executes: one of a scenario, one of a model, or one play of a test bed."""
+"""The kinds of runs: a scenario, a model, or a play of a test bed."""
 
 from __future__ import annotations
 

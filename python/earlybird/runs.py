@@ -145,7 +145,7 @@ def execute(scenario: ResolvedScenario, seed: int, outputs: Outputs = NO_OUTPUTS
 
 
 def _ignore(_: float) -> None:
-    """Take the progress of a run that is not shown."""
+    """Ignore the progress of a run that is not shown."""
 
 
 @contextmanager

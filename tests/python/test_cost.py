@@ -31,7 +31,7 @@ def test_a_dry_run_makes_no_run_of_the_study_and_counts_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study, made = load(small_study(tmp_path / "small-study")), Store(tmp_path / "results")
-    monkeypatch.setattr("earlybird.pool.make", None)
+    monkeypatch.setattr("earlybird.pool._work", None)
     (cost,) = estimate([study], "smoke", made=made, jobs=2)
     assert (cost.runs, cost.simulated_s, cost.jobs) == (8, 40.0, 2)
     assert 0 < cost.wall_s < 60

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import earlybird
 from earlybird import InputError
 from earlybird.cli.application import application
+from earlybird.executors import threads
 from earlybird.loading import resolve
 from earlybird.models import burst_delay, slow_start_delay
 from earlybird.planning.advice import advice
@@ -23,7 +24,7 @@ from earlybird.planning.estimates import disagree, formula_estimate, tcp_through
 from earlybird.planning.path import FEWEST_BYTES, Measurements, NetworkPath, completed, merged
 from earlybird.planning.planner import CandidateResult, Plan, PlanRequest
 from earlybird.planning.profiles import PROFILES
-from earlybird.planning.sampler import Sampler, worker_pool
+from earlybird.planning.sampler import Sampler
 from earlybird.planning.selection import NOTICEABLE_SECONDS, SAMPLE_SIZES, choose, rank
 from earlybird.planning.session import Session, SessionRunner, scenario
 from earlybird.planning.stream import StreamSpec, synthetic_clip
@@ -41,8 +42,8 @@ BURST_LOSS = "Receiver Playout Buffer Requirement for TCP Video Streaming in the
 
 def short_plan(**changed: Any) -> Plan:  # noqa: ANN401, as of `plan`
     """Plan for a few short sessions."""
-    given: dict[str, Any] = {"bitrate": "1Mb/s", "rate": "10Mb/s", "rtt": "40ms", "duration": "20s", "jobs": 1}
-    return earlybird.plan(PlanRequest(**{**given, "seeds": range(1, 4), **changed}))
+    given: dict[str, Any] = {"bitrate": "1Mb/s", "rate": "10Mb/s", "rtt": "40ms", "duration": "20s"}
+    return earlybird.plan(PlanRequest(**{**given, "seeds": range(1, 4), **changed}), jobs=1)
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +222,7 @@ def test_the_same_seed_gives_the_same_session_in_any_number_of_threads() -> None
     film = StreamSpec(synthetic_clip(1e6, "live"), "live", 10.0)
     found = []
     for jobs in (1, 2):
-        with worker_pool(jobs) as team:
+        with threads(jobs) as team:
             race = Sampler(
                 [SessionRunner(LINE, film, candidate(name)) for name in ("cubic", "bbr-rack")], team, NOTICEABLE_SECONDS
             )

@@ -26,7 +26,7 @@ from earlybird.cli import (
     validate,
 )
 from earlybird.cli.arguments import examples
-from earlybird.cli.rim import guarded
+from earlybird.cli.error_boundary import guarded
 
 application = typer.Typer(
     name="earlybird",
@@ -78,4 +78,4 @@ def options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
     ] = False,
 ) -> None:
-    """Take the options that stand before a sub-command."""
+    """Parse the options before a sub-command."""

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from earlybird.cli.arguments import Jobs, Json
-from earlybird.cli.plain import say, show_json
+from earlybird.cli.output import say, show_json
 from earlybird.cli.study_arguments import DEFAULT_SCALE, Names, Results, Scale
 from earlybird.paths import CHECKS, RESULTS
 

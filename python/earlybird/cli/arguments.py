@@ -82,7 +82,7 @@ def _pair(setting: str) -> tuple[str, str]:
 
 
 def take_outputs(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a sub-command an option for each file of `Outputs`; it gets them as its argument ``outputs``."""
+    """Add an option for each file of `Outputs` to a sub-command, which gets them as its argument ``outputs``."""
     kinds = Outputs.kinds()
     options: dict[str, Any] = {
         name: Annotated[Path | None, typer.Option(kind.option, metavar=kind.metavar, help=kind.help)]

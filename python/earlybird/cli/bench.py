@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from earlybird.cli.arguments import Json, examples
-from earlybird.cli.plain import say_aside, show_json
+from earlybird.cli.output import say_aside, show_json
 from earlybird.lazy import LateModule
 
 if TYPE_CHECKING:

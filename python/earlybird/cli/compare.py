@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earlybird.cli.arguments import Jobs, Json, Settings, examples, overrides
-from earlybird.cli.plain import say, show_json
+from earlybird.cli.output import say, show_json
 from earlybird.lazy import LateModule
 from earlybird.outputs import check_outputs
 from earlybird.paths import REPORTS, RESULTS
@@ -125,7 +125,7 @@ def _picture(plot: Path, film: Path, network: Path | None, *, alone: bool) -> Pa
 
 
 def _check_pictures(pictures: Sequence[Path], films: Sequence[Path], networks: Sequence[Path]) -> None:
-    """Make sure that no picture replaces what it is made of, or another."""
+    """Check that no picture replaces one of its inputs, or another picture."""
     files = {
         f"plot ({suffix} {number})": picture.with_name(f"{picture.name}.{suffix}")
         for number, picture in enumerate(pictures, 1)

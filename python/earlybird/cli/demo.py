@@ -2,7 +2,7 @@
 
 from earlybird.cli import compare, study
 from earlybird.cli.arguments import Jobs, examples
-from earlybird.cli.plain import say
+from earlybird.cli.output import say
 from earlybird.paths import shipped_file
 
 NAME = "demo"

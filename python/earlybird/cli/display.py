@@ -1,4 +1,4 @@
-"""What the sub-commands print for people: tables."""
+"""Tables that the sub-commands print."""
 
 from __future__ import annotations
 
@@ -97,18 +97,18 @@ def show_emulation(emulation: Emulation) -> None:
 
 
 LATE_US = 1000
-"""What the emulator may add to a hundredth of the packets before the machine is said to be too busy: 1 ms."""
+"""Delay that the emulator may add to 1 % of the packets before the machine counts as too busy: 1 ms."""
 
 
 def lateness_text(summary: dict[str, Any]) -> str:
-    """Say how exactly the emulator keeps its times."""
+    """Return a sentence with the delays that the emulator added."""
     late = summary["delay_added"]
     median, most, worst = (f"{late[key]:.0f} µs" for key in ("p50_us", "p99_us", "max_us"))
     return f"Packets left {median} late (median), {most} (99 %), {worst} at most."
 
 
 def emulation_problems(summary: dict[str, Any]) -> Iterator[str]:
-    """Say what an emulated network did that the real one would not have done."""
+    """Yield a sentence for each thing that the real network would not have done."""
     if summary["delay_added"]["p99_us"] > LATE_US:
         yield "More than 1 % of the packets were over 1 ms late: this machine is too busy for this network."
     if summary["overflows"]:
@@ -188,7 +188,7 @@ def show_sweep(sweep: SweepResult) -> None:
 
 
 def _drops_elsewhere(sweep: SweepResult) -> str | None:
-    """Say so if other links dropped more than the bottleneck whose drop rate is shown, and nobody named it."""
+    """Return a remark if other links dropped more than a bottleneck that the scenario does not name."""
     runs = sweep.runs
     is_named = any(scenario.bottleneck for scenario in scenarios_of(sweep.planned))
     if is_named or "dropped_elsewhere" not in runs.columns:
@@ -307,7 +307,7 @@ def _headline(result: Result) -> str:
 
 
 def _place(result: Result) -> str:
-    """Say where a run took place, and how exactly its links kept their times."""
+    """Return the backend of a run, and the delays that its links added."""
     if "backend" not in result.summary:
         return "simulated"
     median, late = (result.summary[f"added_delay_{share}_us"] for share in ("p50", "p99"))
@@ -337,7 +337,7 @@ def _summary_table(summary: dict[str, Any]) -> Table:
 
 
 def _fuller_link(result: Result) -> str | None:
-    """Say so if another queue dropped more than that of the bottleneck, which nobody named."""
+    """Return a remark if another queue dropped more than that of a bottleneck that the scenario does not name."""
     own = result.summary.get("bottleneck")
     drops = result.drops.filter(cause="queue").group_by("link").agg(pl.col("packets").sum()).sort("packets", "link")
     counts = dict(drops.iter_rows())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from earlybird.cli.arguments import Json, Settings, examples, overrides
-from earlybird.cli.plain import complain, show_json
+from earlybird.cli.output import complain, show_json
 from earlybird.errors import InputError, ScenarioError
 from earlybird.lazy import LateModule
 from earlybird.loading import DEFAULT_SEED

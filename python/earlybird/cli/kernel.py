@@ -8,8 +8,8 @@ import typer
 
 from earlybird import kernel
 from earlybird.cli.arguments import Json, examples
-from earlybird.cli.plain import say, show_json
-from earlybird.cli.rim import FAILED, guarded
+from earlybird.cli.error_boundary import FAILED, guarded
+from earlybird.cli.output import say, show_json
 from earlybird.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ Parameters = Annotated[
 
 
 def check_command(*, name: Name = kernel.USUAL_NAME, json: Json = False) -> None:
-    """Look whether this machine can load PERT, and say what to do where it cannot."""
+    """Check whether this machine can load PERT, with instructions where it cannot."""
     conditions = kernel.check(name)
     if json:
         show_json(conditions)
@@ -93,7 +93,7 @@ def load_command(
 
 
 def status_command(*, json: Json = False) -> None:
-    """Tell what is loaded, who holds it and who uses it."""
+    """Show what is loaded, which process holds it and what uses it."""
     status = kernel.status()
     if json:
         show_json(status)
@@ -105,7 +105,7 @@ def status_command(*, json: Json = False) -> None:
 
 
 def unload_command(*, name: Name = kernel.USUAL_NAME) -> None:
-    """Take PERT out of the kernel; connections that have it keep it."""
+    """Unload PERT from the kernel; connections that use it keep it."""
     kernel.unload(name)
     say(f"{name} is unloaded.")
 

@@ -1,4 +1,4 @@
-"""What goes on, as it goes on: a table that is drawn anew with each state."""
+"""A table of a running relay or emulator, drawn anew with each state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ State: TypeAlias = dict[str, Any]
 MINUTE = 60
 """States that are kept to be drawn: there is one each second."""
 SECONDS, SECONDS_WHERE_NARROW = 2, 4
-"""What one sign of a small curve stands for."""
+"""Seconds per sign of a small curve."""
 SIGNS = "▁▂▃▄▅▆▇"
 MEGA = 1e-6
 COUNTS = (("lost", "pktRcvDrop"), ("late", "pktRcvBelated"), ("left out", "pktSndDrop"), ("repeated", "pktRetrans"))
@@ -44,7 +44,7 @@ class Minute:
         self._states: deque[State] = deque(maxlen=MINUTE + 1)
 
     def add(self, state: State) -> None:
-        """Take the next one."""
+        """Append a state."""
         self._states.append(state)
 
     @property
@@ -53,12 +53,12 @@ class Minute:
         return self._states[-1] if self._states else None
 
     def changes(self, count: Callable[[State], float]) -> list[float]:
-        """Tell by how much something that is counted grew in each second."""
+        """Return the growth of a counter per second."""
         steps = [(old, new, new["time_s"] - old["time_s"]) for old, new in pairwise(self._states)]
         return [max(0.0, count(new) - count(old)) / time for old, new, time in steps if time > 0]
 
     def values(self, value: Callable[[State], float | None]) -> list[float]:
-        """Tell what something was at each second, where it was known."""
+        """Return the known values, one per second."""
         return [known for state in self._states if (known := value(state)) is not None]
 
 
@@ -103,7 +103,7 @@ class Screen:
         self._live.stop()
 
     def add(self, state: State) -> None:
-        """Take a state, to be shown."""
+        """Append a state without drawing."""
         self._minute.add(state)
 
     def show(self) -> None:
@@ -113,7 +113,7 @@ class Screen:
         self._draw(*here, Text(self._hint, "dim"))
 
     def take(self, state: State) -> None:
-        """Take a state, and show it."""
+        """Append a state and draw."""
         self.add(state)
         self.show()
 

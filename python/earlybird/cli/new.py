@@ -7,7 +7,7 @@ import typer
 
 from earlybird.beginnings import DEFAULT, begin
 from earlybird.cli.arguments import examples
-from earlybird.cli.plain import say
+from earlybird.cli.output import say
 from earlybird.paths import templates
 
 NAME = "new"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from earlybird.cli.arguments import Jobs, Json, examples
-from earlybird.cli.plain import say, say_aside, show_json
+from earlybird.cli.output import say, say_aside, show_json
 from earlybird.lazy import LateModule
 from earlybird.outputs import check_outputs
 
@@ -116,7 +116,7 @@ def command(
     json: Json = False,
 ) -> None:
     """
-    Say how long your viewers must wait, and which sender to switch on.
+    Find the delay that your viewers need, and the sender to use.
 
     Formulas give a first estimate; then sessions are simulated until it is
     clear which sender to take, which takes seconds. What is on the command
@@ -152,7 +152,7 @@ def command(
 
 
 def _read(tool: str) -> "Callable[[Path], Measurements]":
-    """Find what reads a tool's files."""
+    """Return the reader of a tool's files."""
     reader: Callable[[Path], Measurements] = import_module(f"earlybird.planning.measured.{tool}").read
     return reader
 
@@ -162,7 +162,7 @@ def _profiles() -> list[str]:
 
 
 def _check(plot: Path | None, scenario: Path | None, inputs: dict[str, Path | None]) -> None:
-    """Make sure that no file is written over what it is made of, or over somebody else's."""
+    """Check that no output replaces an input, or a file that earlybird did not write."""
     if plot is not None:
         plan_plot.check_ending(plot)
     check_outputs({"plot": plot, "scenario": scenario}, inputs)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earlybird.cli.arguments import examples
-from earlybird.cli.plain import say, say_aside
+from earlybird.cli.output import say, say_aside
 from earlybird.lazy import LateModule
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from earlybird.cli.arguments import Json, examples
-from earlybird.cli.plain import say, show_json
+from earlybird.cli.output import say, show_json
 from earlybird.errors import InputError, because
 from earlybird.lazy import LateModule
 from earlybird.quantities import seconds

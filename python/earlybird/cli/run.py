@@ -7,7 +7,7 @@ import typer
 
 from earlybird.backends import Backend
 from earlybird.cli.arguments import Json, ScenarioFile, Seed, Settings, examples, overrides, take_outputs
-from earlybird.cli.plain import say, say_aside, show_json
+from earlybird.cli.output import say, say_aside, show_json
 from earlybird.lazy import LateModule
 from earlybird.loading import DEFAULT_SEED
 from earlybird.outputs import Outputs

@@ -2,7 +2,7 @@
 
 from earlybird import _core
 from earlybird.cli.arguments import examples
-from earlybird.cli.plain import say
+from earlybird.cli.output import say
 
 NAME = "schema"
 EXAMPLES = examples("earlybird schema > scenario.schema.json")

@@ -9,7 +9,7 @@ class Terminated(KeyboardInterrupt):
 
 
 def end_on_request() -> None:
-    """Let SIGTERM interrupt what is under way."""
+    """Handle SIGTERM as an interruption."""
     signal.signal(signal.SIGTERM, _terminate)
 
 

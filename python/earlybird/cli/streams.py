@@ -1,4 +1,4 @@
-"""What the program's streams can take: terminals that know no more than ASCII get the nearest that they have."""
+"""Output on terminals whose encoding has only ASCII: the nearest sign is printed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PLAIN: Final = {
 
 
 def make_streams_safe() -> None:
-    """Let the output and error streams write something for every sign, where their encoding has few."""
+    """Set up the output and error streams so that no sign is an error, whatever their encoding."""
     codecs.register_error(NAME, _plain)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and not is_unicode(stream.encoding):

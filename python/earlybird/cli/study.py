@@ -9,8 +9,8 @@ import typer
 
 from earlybird.cli.archive import check_command, export_command
 from earlybird.cli.arguments import Dask, Jobs, Json, Parallel, ShardOption, examples
-from earlybird.cli.plain import say, say_rest, show_json
-from earlybird.cli.rim import guarded
+from earlybird.cli.error_boundary import guarded
+from earlybird.cli.output import say, say_rest, show_json
 from earlybird.cli.study_arguments import DEFAULT_SCALE, Names, Output, Results, Scale, complete_name
 from earlybird.paths import PUBLISHED, REPORTS, RESULTS
 

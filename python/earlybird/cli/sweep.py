@@ -16,7 +16,7 @@ from earlybird.cli.arguments import (
     examples,
     overrides,
 )
-from earlybird.cli.plain import say, say_rest, show_json
+from earlybird.cli.output import say, say_rest, show_json
 from earlybird.lazy import LateModule
 from earlybird.paths import RESULTS
 

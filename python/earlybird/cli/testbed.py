@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earlybird.cli.arguments import Json, Parallel, examples
-from earlybird.cli.plain import complain, say, say_aside, show_json
-from earlybird.cli.rim import FAILED, guarded
+from earlybird.cli.error_boundary import FAILED, guarded
+from earlybird.cli.output import complain, say, say_aside, show_json
 from earlybird.lazy import LateModule
 from earlybird.paths import RESULTS
 
@@ -66,7 +66,7 @@ def run(
 
 
 def check(*, json: Json = False) -> None:
-    """Say what this machine lacks for a test bed, and what installs it."""
+    """List what this machine lacks for a test bed, and what installs it."""
     found = [*bed_needs.needs(definition.CLIENTS), bed_needs.rights(), bed_needs.senders()]
     if json:
         show_json([need._asdict() for need in found])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from earlybird.cli.arguments import examples
-from earlybird.cli.plain import complain, say_aside
+from earlybird.cli.output import complain, say_aside
 from earlybird.lazy import LateModule
 from earlybird.outputs import check_outputs
 from earlybird.state_file import states_to

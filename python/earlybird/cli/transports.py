@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earlybird.cli.arguments import Json, examples
-from earlybird.cli.plain import show_json
+from earlybird.cli.output import show_json
 from earlybird.lazy import LateModule
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """`earlybird validate`: whether a scenario is valid."""
 
 from earlybird.cli.arguments import Json, ScenarioFile, Settings, examples, overrides
-from earlybird.cli.plain import say, show_json
+from earlybird.cli.output import say, show_json
 from earlybird.loading import resolve, warn_about
 
 NAME = "validate"

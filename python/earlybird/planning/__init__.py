@@ -1,4 +1,4 @@
-"""How long viewers must wait on a given line, and which sender to switch on."""
+"""The delay that viewers need on a given path, and the sender to use."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What to do to send with a sender: settings of Linux, or the command."""
+"""Instructions to use a sender: settings of Linux, or the command."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEAST_UNSENT: Final = 16 * 1024
 
 def advice(candidate: Candidate, path: NetworkPath, stream: StreamSpec, delay: float) -> list[str]:
     """
-    Say what to do, a line each: shell commands, and comments that begin with #.
+    Return the instructions: shell commands, and comments that begin with #.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a plan comes to: the answer in two sentences, what to beware of, and all of it for programs."""
+"""The result of a plan: the answer in two sentences, the warnings, and a document for programs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS: Final = {
     "vod": ("start after", "start-up"),
     "call": ("from mouth to ear it takes", "mouth to ear"),
 }
-"""What the delay is, in a sentence and in a column, by the goal."""
+"""The name of the delay in a sentence and in a column, by goal."""
 
 
 def delay_text(seconds: float) -> str:
@@ -56,7 +56,7 @@ def _choice(plan: Plan) -> str:
 
 
 def _smaller(plan: Plan) -> str:
-    """Say which film would pass, by what came of this one."""
+    """Return a hint at a bit rate that would pass, from the share that was delivered."""
     delivered_share = max(session.delivered_share for result in plan.results for session in result.sessions)
     rate = 0.8 * delivered_share * plan.stream.clip.mean_rate
     return f"; a film of {rate / 1e3:.0f} kb/s may get through" if delivered_share < 1 else ""
@@ -103,7 +103,7 @@ def _held_back(plan: Plan) -> list[str]:
 
 
 def _apart(plan: Plan) -> list[str]:
-    """Tell of formulas that are far from the simulation, of those above and of those below together."""
+    """Return a sentence each for the formulas far above and far below the simulation."""
     far = [one for one in plan.results if disagree(one.formula.delay, one.delay_needed.mean)]
     above = [one for one in far if one.formula.delay > one.delay_needed.mean]
     below = [one for one in far if one.formula.delay < one.delay_needed.mean]

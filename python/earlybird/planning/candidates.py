@@ -68,7 +68,7 @@ DEFAULTS: Final[Mapping[Goal, tuple[str, ...]]] = {
     "vod": (SHORT_TIMERS, "bbr-rack", "pert-rack"),
     "call": ("bbr-rack", "earlybird-rt", "srt"),
 }
-"""What is compared with today's sender, from what is switched on most easily to what takes most."""
+"""Senders that are compared with the baseline, from the easiest to switch on to the hardest."""
 
 
 def candidate(name: str) -> Candidate:

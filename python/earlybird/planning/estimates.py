@@ -1,4 +1,4 @@
-"""What formulas say of a line before anything is simulated."""
+"""Estimates by formulas, before anything is simulated."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WORTH_A_WORD: Final = 0.1
 @dataclasses.dataclass(frozen=True)
 class FormulaEstimate:
     """
-    What formulas say of a sender.
+    The estimate for a sender.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ def tcp_throughput(path: NetworkPath) -> float:
 
 
 def formula_estimate(path: NetworkPath, stream: StreamSpec, candidate: Candidate, late: float) -> FormulaEstimate:
-    """Say what the formulas say of a sender."""
+    """Return the estimate for a sender: the largest of the formulas that apply."""
     if candidate.base == "srt":
         return _srt(path)
     formulas = [_opening(path, stream), _repair(path, stream, late)]
@@ -94,14 +94,14 @@ def disagree(formula: float, simulated: float) -> bool:
 
 
 def _opening(path: NetworkPath, stream: StreamSpec) -> FormulaEstimate:
-    """How late the largest frame is if it is the first one, or the first frame of a stored film."""
+    """Return the delay of the largest frame if it is sent first, or of the first frame of a stored film."""
     largest = stream.clip.largest_frame if stream.goal != "vod" else int(stream.clip.sizes[0])
     delay = slow_start_delay(math.ceil(largest / SEGMENT), path.round_trip, path.rate / 8 / SEGMENT)
     return FormulaEstimate(delay, "first frame in slow start")
 
 
 def _repair(path: NetworkPath, stream: StreamSpec, late: float) -> FormulaEstimate:
-    """How late a frame is of which a packet is lost so often in a row that one session in ten sees it."""
+    """Return the delay of a frame of which a packet is lost as often in a row as one session in ten sees."""
     frames = len(stream.play_times)
     packets = max(stream.clip.sizes.mean() / SEGMENT, 1.0)
     seen = (max(math.ceil(late * frames) - 1, 0) + SESSIONS_LEFT) / frames
@@ -113,7 +113,7 @@ def _repair(path: NetworkPath, stream: StreamSpec, late: float) -> FormulaEstima
 
 
 def _streaming(path: NetworkPath, stream: StreamSpec, late: float) -> FormulaEstimate:
-    """How late frames are because the window is halved again and again: the Markov chain of streaming over TCP."""
+    """Return the delay that repeated halving of the window causes: the Markov chain of streaming over TCP."""
     name = "streaming chain"
     if not path.loss:
         return FormulaEstimate(0.0, name)

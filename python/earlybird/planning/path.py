@@ -22,7 +22,7 @@ LEAST_ROUND_TRIP: Final = 0.0001
 @dataclasses.dataclass(frozen=True)
 class Measurements:
     """
-    What is known of a line; None is not known.
+    Known properties of a path; None is unknown.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ def completed(findings: Measurements) -> NetworkPath:
     """
     Complete findings to a line.
 
-    What is not known takes a default: no losses, independent ones, and a queue that holds what the line carries in a
+    Unknown values take a default: no losses, independent ones, and a queue that holds what the line carries in a
     round trip, the usual rule for buffers.
 
     Raises

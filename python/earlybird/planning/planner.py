@@ -1,4 +1,4 @@
-"""How long viewers must wait, and which sender to switch on: as many sessions as it takes to tell."""
+"""The delay that viewers need and the sender to use, from as many sessions as the decision takes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from earlybird.errors import InputError
+from earlybird.executors import threads
 from earlybird.media import film_of
 from earlybird.planning.advice import advice
 from earlybird.planning.answer import answer, document
@@ -16,7 +17,7 @@ from earlybird.planning.candidates import BASELINE, Candidate, candidates
 from earlybird.planning.estimates import FormulaEstimate, formula_estimate
 from earlybird.planning.path import Measurements, NetworkPath, completed, merged
 from earlybird.planning.profiles import profile_named
-from earlybird.planning.sampler import BUDGET, Sampler, worker_pool
+from earlybird.planning.sampler import BUDGET, Sampler
 from earlybird.planning.selection import SAMPLE_SIZES
 from earlybird.planning.session import Session, SessionRunner
 from earlybird.planning.stream import StreamSpec, synthetic_clip
@@ -46,7 +47,7 @@ ROOM: Final = 1.25
 @dataclasses.dataclass(frozen=True, eq=False)
 class CandidateResult:
     """
-    What is known of a sender.
+    The results of one candidate.
 
     Attributes
     ----------
@@ -132,7 +133,7 @@ class Plan:
 
     @property
     def instructions(self) -> list[str]:
-        """What to do to send like that: shell commands, and comments that begin with #."""
+        """Shell commands to use the chosen sender, and comments that begin with #."""
         return advice(self.choice.candidate, self.path, self.stream, self.delay)
 
     def to_dict(self) -> dict[str, object]:
@@ -143,7 +144,7 @@ class Plan:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PlanRequest:
     """
-    What a plan is about: a stream, a path, and the senders to compare.
+    A stream, a path, and the senders to compare.
 
     Attributes
     ----------
@@ -300,7 +301,7 @@ def _decide(
     """Sample sessions until the choice is clear."""
     late = request.late_share
     formulas = [formula_estimate(path, stream, sender, late) for sender in senders]
-    with worker_pool(jobs) as workers:
+    with threads(jobs) as workers:
         runners = [SessionRunner(path, stream, sender, late, workers.watch) for sender in senders]
         sampler = Sampler(runners, workers, stream.noticeable, show=progress)
         if request.seeds is None:

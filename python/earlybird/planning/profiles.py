@@ -77,7 +77,7 @@ PROFILES: Final = {
 
 def profile_named(name: str) -> Measurements:
     """
-    Look up a line.
+    Return a profile by name.
 
     Raises
     ------

@@ -2,60 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from earlybird.executors import as_completed
 from earlybird.planning.selection import SAMPLE_SIZES, Ranking, rank
 from earlybird.progress import progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
+    from earlybird.executors import Executor
     from earlybird.planning.session import Session, SessionRunner
     from earlybird.statistics import Estimate
 
 BUDGET: Final = 80e6
 """Packets that are simulated at most, unless the first look takes more: some ten seconds of two processors. It is
 counted in packets and not in seconds, so that the same question has the same answer everywhere."""
-
-
-class WorkerPool:
-    """Threads that play sessions; the simulator does not hold Python's lock."""
-
-    def __init__(self, pool: ThreadPoolExecutor) -> None:
-        self._pool, self._is_over = pool, threading.Event()
-
-    def watch(self, _: float) -> None:
-        """End the run that is under way once all is over."""
-        if self._is_over.is_set():
-            raise KeyboardInterrupt
-
-    def play(self, runners: Sequence[SessionRunner], seeds: Sequence[int]) -> Iterator[tuple[int, int, Session]]:
-        """Play a session in each theatre for each seed; gives the theatre's place, the seed, and the session."""
-        order = [(place, seed) for seed in seeds for place in range(len(runners))]
-        sessions = self._pool.map(lambda task: runners[task[0]].play(task[1]), order)
-        for (place, seed), session in zip(order, sessions, strict=True):
-            yield place, seed, session
-
-    def end(self) -> None:
-        """Let nothing go on."""
-        self._is_over.set()
-        self._pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def worker_pool(jobs: int | None) -> Iterator[WorkerPool]:
-    """Provide so many threads (None: one per processor), and end what is under way if the work ends early."""
-    workers = WorkerPool(ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0))))
-    try:
-        yield workers
-    finally:
-        workers.end()
 
 
 class Sampler:
@@ -75,7 +39,7 @@ class Sampler:
     """
 
     def __init__(
-        self, runners: Sequence[SessionRunner], workers: WorkerPool, noticeable: float, *, show: bool = False
+        self, runners: Sequence[SessionRunner], workers: Executor, noticeable: float, *, show: bool = False
     ) -> None:
         self._runners, self._workers, self._noticeable, self._show = runners, workers, noticeable, show
         self._running = list(range(len(runners)))
@@ -96,7 +60,7 @@ class Sampler:
         return self._last is not None and self._last.is_clear()
 
     def run(self) -> None:
-        """Look again and again, until it is clear or the budget is spent."""
+        """Sample until the choice is clear or the budget is spent."""
         left = BUDGET
         for number in SAMPLE_SIZES:
             seeds = range(len(self.sessions[self._running[0]]) + 1, number + 1)
@@ -113,10 +77,19 @@ class Sampler:
         if self._last:
             self._running = [self._running[place] for place in self._last.contenders()]
         with progress_bar(len(seeds) * len(self._running), visible=self._show, what="sessions") as advance:
-            for place, seed, session in self._workers.play([self._runners[place] for place in self._running], seeds):
-                self.sessions[self._running[place]][seed] = session
+            tasks = [(seed, place) for seed in seeds for place in self._running]
+            played: dict[tuple[int, int], Session] = {}
+            for task, session in as_completed(self._workers, self._play, tasks):
+                played[task] = session
                 advance()
+        # Rows of the ranking are seeds in their order, whatever order the sessions end in.
+        for seed, place in tasks:
+            self.sessions[place][seed] = played[seed, place]
         self._update_ranking()
+
+    def _play(self, task: tuple[int, int]) -> Session:
+        seed, place = task
+        return self._runners[place].play(seed)
 
     def _update_ranking(self) -> None:
         rows = zip(*(self.sessions[place].values() for place in self._running), strict=True)

@@ -48,7 +48,7 @@ RESAMPLES: Final = 2000
 @dataclasses.dataclass(frozen=True)
 class Ranking:
     """
-    What the sessions say of the senders.
+    Candidates ranked by their sessions.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ def quantile_of_sessions(delays_needed: NDArray[np.float64], axis: int = 0) -> N
 
 def rank(delays_needed: NDArray[np.float64], noticeable: float, level: float = LEVEL) -> Ranking:
     """
-    Look at what there is.
+    Rank the candidates.
 
     Parameters
     ----------

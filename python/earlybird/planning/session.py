@@ -51,7 +51,7 @@ DELAYS: Final = tuple(
 @dataclasses.dataclass(frozen=True, eq=False)
 class Session:
     """
-    What one viewer saw.
+    The outcome of one simulated playback.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ def needed_delay(
     delay: float | None = None,
 ) -> float:
     """
-    Say with what delay fewer frames than allowed would have been late.
+    Return the delay with which fewer frames than allowed would have been late.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class SessionRunner:
 
     @property
     def cost(self) -> float:
-        """What a session takes, in packets that are simulated in the same time."""
+        """The cost of a session, as the number of packets that are simulated in the same time."""
         delay = DELAYS[-1] if self._candidate.has_deadline else None
         tries = 1 + math.log2(len(DELAYS)) if self._candidate.has_deadline else 1
         return float(tries * (PER_RUN + self._scenario(delay).estimate(math.inf)[0]))

@@ -1,4 +1,4 @@
-"""What is sent: a clip, or one made up for a bit rate, live or from a store."""
+"""The stream: a clip, or a synthetic one of a bit rate, live or stored."""
 
 from __future__ import annotations
 

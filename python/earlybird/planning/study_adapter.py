@@ -49,7 +49,7 @@ class SessionCase(DescribedCase):
 
     @property
     def stream(self) -> StreamSpec:
-        """What is sent."""
+        """The stream."""
         return StreamSpec.of(synthetic_clip(bits_per_second(self.bitrate), "live", self.key_frame), "live", self.length)
 
     @property
@@ -62,7 +62,7 @@ class SessionCase(DescribedCase):
 
     @property
     def path(self) -> NetworkPath:
-        """What it is sent over."""
+        """The path."""
         rate = bits_per_second(self.bitrate) / self.ratio
         return completed(Measurements(rate, self.round_trip, self.loss, self.burst))
 

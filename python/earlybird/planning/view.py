@@ -39,7 +39,7 @@ def instructions(plan: Plan) -> list[str]:
 
 
 def description(plan: Plan) -> str:
-    """Say what is sent over what."""
+    """Return a sentence with the stream and the path."""
     part = f" (its first {plan.stream.length:g} s)" if plan.stream.left_out else ""
     stream = f"{plan.stream.clip.path.name}{part}, {rate(plan.stream.clip.mean_rate)}, {plan.stream.goal}"
     return f"{stream}, over {describe(plan.path)}."
@@ -87,7 +87,7 @@ def cells(plan: Plan, result: CandidateResult) -> list[str]:
 
 
 def explanation(plan: Plan) -> str:
-    """Say what the columns mean."""
+    """Return the meaning of the columns."""
     delay = delay_text(plan.delay) if math.isfinite(plan.delay) else "this"
     allowed = f"fewer than {share(plan.late)} of the frames late"
     return (

@@ -1,1 +1,1 @@
-"""What other programs have measured of a line: a module for each, whose `read` gives `Findings`."""
+"""Measurements of other programs: a module for each, whose `read` returns `Measurements`."""

@@ -1,4 +1,4 @@
-"""What `iperf3 --json` printed."""
+"""Measurements from the output of `iperf3 --json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `irtt client -o FILE` wrote, compressed or not."""
+"""Measurements from a file of `irtt client -o FILE`, compressed or not."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class Losses:
     queued: float = 0.0
 
     def told(self) -> list[str]:
-        """Say it in a sentence or two."""
+        """Return a sentence or two."""
         bursts = f", {self.burst:.3g} in a row on average" if self.burst > 1 else ""
         told = [f"capture: {100 * self.share:.3g} % of the packets repeated{bursts}, and counted as lost on the line"]
         if self.queued:
@@ -279,7 +279,7 @@ def _losses(transfer: Transfer, round_trip: float | None) -> Losses:
 
 
 def _met_a_full_queue(transfer: Transfer, firsts: Integers, round_trip: float | None) -> Flags:
-    """Tell for each run of holes, by its first byte, whether what was sent just before it waited long."""
+    """Return for each run of holes, by its first byte, whether the segment before it waited long."""
     shortest = _to_receiver(transfer)
     if round_trip is None or not math.isfinite(shortest):
         return np.zeros(len(firsts), dtype=np.bool_)
@@ -293,7 +293,7 @@ def _met_a_full_queue(transfer: Transfer, firsts: Integers, round_trip: float | 
 
 
 def _gaps(transfer: Transfer) -> list[str]:
-    """Tell of bytes that were acknowledged and are not in the capture."""
+    """Return a remark on bytes that were acknowledged and are not in the capture."""
     if not len(transfer.ack):
         return []
     order = np.argsort(transfer.begin)

@@ -1,4 +1,4 @@
-"""What `ping` printed: of Linux (iputils, busybox), the BSDs and macOS, or Windows."""
+"""Measurements from the output of `ping`: of Linux (iputils, busybox), the BSDs and macOS, or Windows."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from earlybird.errors import InputError, because
 
 GZIP: Final = b"\x1f\x8b"
-"""How a compressed file begins (RFC 1952 §2.3.1)."""
+"""First bytes of a compressed file (RFC 1952 §2.3.1)."""
 
 
 def text_of(path: str | Path, what: str) -> str:

@@ -24,7 +24,7 @@ def say(message: str) -> None:
 
 
 def say_rest(awaited: int, output: Path) -> None:
-    """Tell what the shards of a sweep still have to do, and how their results come together."""
+    """Print how many runs of other shards are missing, and how results are merged."""
     if awaited:
         say(
             f"{awaited} runs of other shards have no result in {output} yet; results made elsewhere are copied into "

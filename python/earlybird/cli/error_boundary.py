@@ -9,25 +9,28 @@ from typing import TYPE_CHECKING, ParamSpec
 
 import typer
 
-from earlybird.cli.plain import complain
+from earlybird import _core
+from earlybird.cli.output import complain
 from earlybird.cli.signals import is_terminated
-from earlybird.errors import EarlybirdError, ScenarioError, ScenarioWarning, because
+from earlybird.errors import EarlybirdError, InternalError, ScenarioError, ScenarioWarning, because
 from earlybird.extras import missing_package
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 FAILED = 2
+INTERNAL = 70
+"""The exit code of a bug (`EX_SOFTWARE` of sysexits.h)."""
 INTERRUPTED = 130
 TERMINATED = 143
-"""What shells report of a program that SIGINT or SIGTERM ended: 128 and the signal's number."""
+"""Exit codes by the convention of shells: 128 and the signal's number."""
 
 Arguments = ParamSpec("Arguments")
 
 
 def guarded(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
     """
-    Let a sub-command end with a message where it would end with an error.
+    Wrap a sub-command: errors become a message and an exit code.
 
     Parameters
     ----------
@@ -37,8 +40,8 @@ def guarded(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
     Returns
     -------
     Callable
-        The same, which leaves with code 2 after an error that a person can put right, with 130 after Ctrl-C and with
-        143 after SIGTERM. Anything else is a fault of the program and passes through.
+        The same, which leaves with code 2 after an error that a person can put right, with 130 after Ctrl-C, with
+        143 after SIGTERM and with 70 after a panic of the compiled part. Other exceptions are bugs and pass through.
     """
 
     @functools.wraps(command)
@@ -59,6 +62,10 @@ def guarded(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
             if error.errno == errno.EPIPE:  # the reader of a pipe is gone, which is no error
                 raise
             raise _leave(_about(error)) from error
+        except InternalError as error:
+            raise _leave(str(error), INTERNAL) from error
+        except _core.PanicException as error:
+            raise _leave(f"this is a bug in earlybird: {error}.", INTERNAL) from error
 
     return guarded_command
 
