@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import msgspec
 
 from earlybird.errors import InputError, because
 
@@ -75,8 +77,14 @@ def build(kind: Callable[..., T], table: Table, where: str) -> T:
     missing = [name for name, field in fields.items() if _is_required(field) and name not in values]
     if missing:
         raise InputError(f"{where}: {', '.join(missing)} must be given.")
+    kinds = get_type_hints(kind)
     for name, value in values.items():
-        _check_kind(value, fields[name].type, f"{where}.{name.replace('_', '-')}")
+        try:
+            # Only checked: a whole number stays one where any number may stand, and is written as one again.
+            msgspec.convert(value, kinds[name])
+        except msgspec.ValidationError as error:
+            key = f"{where}.{name.replace('_', '-')}"
+            raise InputError(f"{key} = {value!r}: it must be {_words(kinds[name])}.") from error
     return kind(**values)
 
 
@@ -110,36 +118,6 @@ def one_of(value: object, allowed: Iterable[object], where: str, what: str, *, s
     hint = f"did you mean {texts[near[0]]!r}? There are: " if near else "there are: "
     shown = value if said is None else said
     raise InputError(f"{where} = {shown!r}: there is no such {what}; {hint}{', '.join(sorted(texts)) or 'none'}.")
-
-
-def _check_kind(value: object, annotation: object, where: str) -> None:
-    """Make sure that a value is what its field holds; annotations that are texts are not looked into."""
-    if not isinstance(annotation, str) and not _fits(value, annotation):
-        raise InputError(f"{where} = {value!r}: it must be {_words(annotation)}.")
-
-
-def _fits(value: object, annotation: object) -> bool:
-    """Return whether a value is what an annotation says; only what files can hold is looked into."""
-    origin, inner = get_origin(annotation), get_args(annotation)
-    if annotation is Any:
-        return True
-    if origin is Mapping:
-        return isinstance(value, Mapping) and all(_fits(each, inner[1]) for each in value.values())
-    if origin is tuple:
-        return isinstance(value, tuple) and _each_fits(value, inner)
-    if origin is Literal:
-        return value in inner
-    if isinstance(annotation, UnionType):
-        return any(_fits(value, each) for each in inner)
-    if annotation in (int, float):
-        return isinstance(value, (int, float) if annotation is float else int) and not isinstance(value, bool)
-    return not isinstance(annotation, type) or isinstance(value, annotation)
-
-
-def _each_fits(values: tuple[object, ...], inner: tuple[object, ...]) -> bool:
-    if inner[-1] is Ellipsis:
-        return all(_fits(each, inner[0]) for each in values)
-    return len(values) == len(inner) and all(_fits(each, kind) for each, kind in zip(values, inner, strict=True))
 
 
 def _words(annotation: object) -> str:
