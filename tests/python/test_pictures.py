@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from earlybird.plots.chart import Curve, Label, log_ticks, named
+from earlybird.plots.chart import Axis, Chart, Curve, Label, Panel, log_ticks, named
 from earlybird.plots.layout import PHONE
 from earlybird.plots.lines import ALL_LABEL, TOGETHER, Wording, lines_chart
 from earlybird.plots.sensitivity import BOUND, Scale, sensitivity_chart
 from earlybird.plots.style import DARK, FINE_GRAINED, LOOKS, OTHERS, PAPER, dark_colours, look, looks
-from earlybird.plots.vega import document, specification
+from earlybird.plots.vega import document, drawn, specification
 from earlybird.report.figures import _unit_in_title, clip, plot_data
 from earlybird.store import Store
 from earlybird.study.language.items import Plot
@@ -104,6 +104,11 @@ def test_many_lines_in_panels_become_panels_with_the_former_ones_as_lines() -> N
 def test_the_legend_names_every_line_of_all_panels() -> None:
     for chart in kinds().values():
         assert legend(specification(chart)) == [*named(chart)]
+
+
+def test_a_line_that_no_legend_names_can_be_drawn() -> None:
+    line = Curve("a queue", LOOKS["pert"], [0, 1], [1, 2], is_named=False)
+    assert b"</svg>" in drawn(Chart((Panel("", (line,)),), Axis("x")), "svg")
 
 
 def test_a_page_and_a_picture_show_the_same_data() -> None:

@@ -421,7 +421,7 @@ def _inside(field: str, axis: Axis) -> str:
 
 def _layer(curve: Bars | Curve, mark: Spec, data: Spec, **encoding: Any) -> Spec:  # noqa: ANN401 - as Vega-Lite has them
     """Describe a layer that fades while another entry of the legend is chosen."""
-    if curve.name:
+    if curve.name and (isinstance(curve, Bars) or curve.is_named):
         own = {"param": "chosen", "value": mark.get("opacity", 1), "empty": True}
         encoding["opacity"] = {"condition": own, "value": 0.08}
     transform = [{"calculate": json.dumps(curve.name), "as": "name"}] if curve.name else []
