@@ -1,4 +1,4 @@
-//! The frames of a capture one by one, whichever the format of the file.
+//! Iterates over the frames of a capture in any format.
 
 use pcap_file::pcap::PcapReader;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
@@ -8,9 +8,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
-/// How a pcapng file begins (draft-ietf-opsawg-pcapng, §4.1).
+/// The first bytes of a pcapng file (draft-ietf-opsawg-pcapng, §4.1).
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
-/// `if_tsresol` if an interface names none: microseconds (§4.2).
+/// The default of `if_tsresol`: microseconds (§4.2).
 const MICROSECONDS: u8 = 6;
 /// The bit of `if_tsresol` that makes it a power of two.
 const BINARY: u8 = 0x80;
@@ -19,7 +19,7 @@ const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;
 /// One frame.
 pub(crate) struct Frame<'a> {
     pub(crate) at_ns: u64,
-    /// Where it was caught: interfaces are counted through the file.
+    /// Its interface; interfaces are counted through the file.
     pub(crate) interface: u32,
     pub(crate) link: DataLink,
     pub(crate) original_len: u32,
@@ -45,12 +45,12 @@ impl Frames {
         PcapReader::new(file).map(Self::Classic).map_err(plain)
     }
 
-    /// Hands over the next frame, if the next part of the file is one; says whether there was a next part.
+    /// Passes the next record to `take` if it is a frame. Returns whether there was a record.
     pub(crate) fn next(&mut self, take: impl FnOnce(Frame<'_>)) -> Result<bool, PcapError> {
         match self {
             Self::Classic(reader) => {
                 let header = reader.header();
-                // Unchecked: the library refuses packets that were longer than what was to be kept of them.
+                // Raw: the library rejects packets that are longer than the snap length.
                 let Some(packet) = reader.next_raw_packet() else { return Ok(false) };
                 let packet = packet?;
                 let tick = if header.ts_resolution == TsResolution::NanoSecond { 1 } else { 1000 };
@@ -70,11 +70,12 @@ impl Frames {
 
 fn take_block(block: &Block<'_>, interfaces: &mut Vec<(DataLink, u8)>, take: impl FnOnce(Frame<'_>)) {
     match block {
+        // interfaces.clear(), => Each section of a file numbers its interfaces anew (§4.1).
         Block::SectionHeader(_) => interfaces.clear(),
         Block::InterfaceDescription(interface) => interfaces.push((interface.linktype, resolution(interface))),
         Block::EnhancedPacket(packet) => {
             if let Some(&(link, resolution)) = interfaces.get(packet.interface_id as usize) {
-                // The library counts the interface's ticks as nanoseconds.
+                // The library treats ticks of the interface as nanoseconds.
                 let at_ns = nanoseconds(packet.timestamp.as_nanos(), resolution);
                 let (interface, original_len) = (packet.interface_id, packet.original_len);
                 take(Frame { at_ns, interface, link, original_len, data: &packet.data });
@@ -92,14 +93,14 @@ fn resolution(interface: &InterfaceDescriptionBlock<'_>) -> u8 {
     stated.unwrap_or(MICROSECONDS)
 }
 
-/// Turns ticks of an interface into nanoseconds.
+/// Converts ticks of an interface to nanoseconds.
 fn nanoseconds(ticks: u128, resolution: u8) -> u64 {
     let exponent = u32::from(resolution & !BINARY);
     let base: u128 = if resolution & BINARY == 0 { 10 } else { 2 };
     base.checked_pow(exponent).map_or(0, |per_second| (ticks * NANOSECONDS_PER_SECOND / per_second) as u64)
 }
 
-/// Turns the library's error into one of the system or of the file.
+/// Converts an error of the library to `io::Error`.
 pub(crate) fn plain(error: PcapError) -> io::Error {
     match error {
         PcapError::IoError(error) => error,
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tick_is_as_long_as_the_interface_says() {
+    fn ticks_are_converted_by_the_resolution_of_the_interface() {
         assert_eq!(nanoseconds(1_500_000, MICROSECONDS), 1_500_000_000);
         assert_eq!(nanoseconds(1_500_000_000, 9), 1_500_000_000);
         assert_eq!(nanoseconds(3 << 9, BINARY | 0x0a), 1_500_000_000);

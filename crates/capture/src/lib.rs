@@ -1,5 +1,5 @@
-//! Packet captures: written as pcapng files, whose times are the nanoseconds of a run and whose packets begin with their IP
-//! header; and read, those of others too, for the TCP segments in them.
+//! Packet captures. Written ones are pcapng files with the nanoseconds of a run as timestamps and packets that start with the IP
+//! header. Captures of any program can be read, for the TCP segments in them.
 #![forbid(unsafe_code)]
 
 mod frames;
@@ -23,29 +23,29 @@ use std::time::Duration;
 /// Timestamps count nanoseconds: `if_tsresol` of the pcapng draft (draft-ietf-opsawg-pcapng, §4.2), as a power of ten.
 const NANOSECONDS: u8 = 9;
 
-/// A place at which packets are caught.
+/// A capture interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interface<'a> {
-    /// What Wireshark calls it.
+    /// Its name in Wireshark.
     pub name: &'a str,
-    /// What its packets are: of IPv4, or of both versions.
+    /// The IP versions of its packets.
     pub packets: Packets,
-    /// The most that is kept of one packet in bytes.
+    /// The largest number of bytes per packet.
     pub snap_len: u32,
 }
 
-/// What the packets of an interface are.
+/// The IP versions of the packets of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packets {
-    /// Of IPv4.
+    /// IPv4 only.
     V4,
-    /// Of either version.
+    /// IPv4 and IPv6.
     Either,
 }
 
-/// A file that packets are written to.
+/// A capture file.
 ///
-/// The first error ends the capture, and [`Self::finish`] tells it: what is captured goes on.
+/// The first error ends the capture and is returned by [`Self::finish`]; the run continues.
 pub struct CaptureFile {
     path: PathBuf,
     writer: PcapNgWriter<BufWriter<File>>,
@@ -59,7 +59,7 @@ impl std::fmt::Debug for CaptureFile {
 }
 
 impl CaptureFile {
-    /// Begins a file with a comment on all of it, if there is one, which Wireshark shows.
+    /// Creates a file, with an optional comment on the whole capture.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl CaptureFile {
         Ok(Self { path: path.to_owned(), writer, error: None })
     }
 
-    /// Writes a packet that was seen at an interface, counted from 0; `original_len` is its length if not all of it is given.
+    /// Writes a packet of an interface (counted from 0); `original_len` is its length if only a part is given.
     pub fn write(&mut self, at: Instant, interface: u32, original_len: usize, bytes: &[u8]) {
         // A full disk must not fail the run: the first error is kept and reported at the end.
         if self.error.is_some() {
@@ -86,21 +86,21 @@ impl CaptureFile {
         self.error = self.writer.write_pcapng_block(record).map_err(plain).err();
     }
 
-    /// Ends the capture for a reason of one's own.
+    /// Ends the capture with an error of the caller.
     pub fn fail(&mut self, error: io::Error) {
         self.error.get_or_insert(error);
     }
 
-    /// Returns the file's name.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes what is left.
+    /// Flushes and closes the file.
     ///
     /// # Errors
     ///
-    /// The first one that there was.
+    /// Returns the first error of writing.
     pub fn finish(self) -> io::Result<()> {
         // Flush even after an error, so that complete records are readable.
         let flushed = self.writer.into_inner().flush();
@@ -108,10 +108,10 @@ impl CaptureFile {
     }
 }
 
-/// Deletes what an interrupted run has written, unless that is a pipe or a device.
+/// Deletes the output of an interrupted run, unless it is a pipe or a device.
 pub fn discard(path: Option<&Path>) {
     if let Some(path) = path.filter(|path| path.is_file()) {
-        // The run has failed already, and there is nobody to tell that this did too.
+        // The run has failed already; a second error helps nobody.
         let _ = std::fs::remove_file(path);
     }
 }

@@ -8,39 +8,39 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-/// A segment as it passed the place of the capture.
+/// A captured segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Nanoseconds since 1970.
     pub at_ns: u64,
-    /// Its connection's place in [`Reading::connections`].
+    /// The index of its connection in [`Reading::connections`].
     pub connection: u32,
-    /// Whether it comes from the second of the connection's two ends.
+    /// Whether the second end of the connection sent it.
     pub backwards: bool,
     /// Sequence number of its first byte.
     pub seq: u32,
-    /// What it acknowledges, if [`Self::is_ack`].
+    /// Acknowledgement number, if [`Self::is_ack`].
     pub ack: u32,
-    /// Bytes of payload as sent, also where the capture kept fewer.
+    /// Payload bytes as sent, even if fewer were captured.
     pub payload: u32,
-    /// Whether it opens the connection.
+    /// Whether it is a SYN.
     pub is_syn: bool,
-    /// Whether it acknowledges anything.
+    /// Whether it has the ACK flag.
     pub is_ack: bool,
     /// Value and echo of the timestamp option (RFC 7323); zeros without it.
     pub timestamp: (u32, u32),
 }
 
-/// What a capture holds.
+/// The contents of a capture.
 #[derive(Debug, Default)]
 pub struct Reading {
-    /// The two ends of each connection; the one that was seen sending first comes first.
+    /// The two ends of each connection; the first one sent the first segment.
     pub connections: Vec<[SocketAddr; 2]>,
-    /// In the order of the file.
+    /// The segments in file order.
     pub segments: Vec<Segment>,
-    /// Packets of any kind.
+    /// The number of packets of any protocol.
     pub packets: u64,
-    /// Why the file ends before its last record does, if so.
+    /// Why the file is truncated, if so.
     pub breaks_off: Option<String>,
 }
 
@@ -76,7 +76,7 @@ pub fn read(path: &Path) -> io::Result<Reading> {
     }
 }
 
-/// Finds a connection, or gives it the next number.
+/// Returns the number of a connection, and assigns one to a new connection.
 fn place(
     known: &mut HashMap<[SocketAddr; 2], u32>,
     connections: &mut Vec<[SocketAddr; 2]>,
@@ -92,7 +92,7 @@ fn place(
     (number, false)
 }
 
-/// Reads a packet's TCP header, if it has one; time and connection are left open.
+/// Parses the TCP header of a packet; time and connection are set by the caller.
 fn segment(link: DataLink, data: &[u8], original_len: u32) -> Option<([SocketAddr; 2], Segment)> {
     let packet = sliced(link, data)?;
     let Some(TransportSlice::Tcp(tcp)) = packet.transport else { return None };
@@ -111,7 +111,7 @@ fn segment(link: DataLink, data: &[u8], original_len: u32) -> Option<([SocketAdd
         }
         LaxNetSlice::Arp(_) => return None,
     };
-    // A length of 0 is that of a packet too long for the field, which the sender's card was to divide.
+    // With TSO, the length field of a packet above 64 KiB is 0.
     let there = tcp.slice().len() + missing;
     let length = stated.filter(|&stated| stated > 0).unwrap_or(there);
     let ends = [SocketAddr::new(from, tcp.source_port()), SocketAddr::new(to, tcp.destination_port())];
@@ -137,13 +137,13 @@ fn timestamp(tcp: &etherparse::TcpSlice<'_>) -> (u32, u32) {
     found.unwrap_or_default()
 }
 
-/// Finds the IP packet in a frame.
+/// Returns the IP packet of a frame.
 fn sliced(link: DataLink, data: &[u8]) -> Option<LaxSlicedPacket<'_>> {
     match link {
         DataLink::ETHERNET => LaxSlicedPacket::from_ethernet(data).ok(),
         DataLink::RAW | DataLink::IPV4 | DataLink::IPV6 => LaxSlicedPacket::from_ip(data).ok(),
         DataLink::NULL | DataLink::LOOP => LaxSlicedPacket::from_ip(data.get(4..)?).ok(),
-        // Linux's cooked frames: 16 bytes with the protocol at their end, or 20 with it in front (pcap-linktype(7)).
+        // Linux cooked captures: 16 bytes with the protocol at the end, or 20 with it at the start (pcap-linktype(7)).
         DataLink::LINUX_SLL => cooked(data.get(14..16)?, data.get(16..)?),
         DataLink::LINUX_SLL2 => cooked(data.get(..2)?, data.get(20..)?),
         _ => None,

@@ -1,4 +1,4 @@
-//! Captures as other programs write them, read back.
+//! Reads captures in the formats of other programs.
 #![expect(clippy::unwrap_used, reason = "what cannot go on has failed")]
 
 use earlybird_capture::{Reading, read};
@@ -36,7 +36,7 @@ fn file(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("earlybird-capture-{}-{name}.pcap", std::process::id()))
 }
 
-/// Writes frames a millisecond apart, of which no more than `kept` bytes are kept, as the header says.
+/// Writes frames 1 ms apart, truncated to `kept` bytes.
 fn written(name: &str, frames: &[Vec<u8>], kept: usize) -> PathBuf {
     let path = file(name);
     let header = PcapHeader { snaplen: kept as u32, datalink: DataLink::ETHERNET, ..PcapHeader::default() };
@@ -56,7 +56,7 @@ fn reading(path: &Path) -> Reading {
 }
 
 #[test]
-fn both_directions_of_a_connection_are_told_apart() {
+fn directions_of_a_connection_are_distinguished() {
     let found = reading(&written("both", &[frame(false, 1, 100), frame(true, 9, 0), frame(false, 101, 50)], 2000));
     assert_eq!(found.connections, [["10.0.0.1:5000".parse().unwrap(), "10.0.0.2:80".parse().unwrap()]]);
     let seen: Vec<_> = found.segments.iter().map(|one| (one.at_ns, one.backwards, one.seq, one.payload)).collect();
@@ -66,13 +66,13 @@ fn both_directions_of_a_connection_are_told_apart() {
 }
 
 #[test]
-fn payload_that_was_not_kept_is_counted() {
+fn truncated_payload_is_counted() {
     let found = reading(&written("headers", &[frame(false, 1, 1000)], HEADERS));
     assert_eq!(found.segments[0].payload, 1000);
 }
 
 #[test]
-fn what_is_not_tcp_is_only_counted() {
+fn other_protocols_are_only_counted() {
     let mut other = Vec::new();
     PacketBuilder::ethernet2([0; 6], [1; 6]).ipv4(CLIENT, SERVER, 64).udp(1, 2).write(&mut other, &[0; 20]).unwrap();
     let found = reading(&written("udp", &[other], 2000));
@@ -80,7 +80,7 @@ fn what_is_not_tcp_is_only_counted() {
 }
 
 #[test]
-fn a_file_that_breaks_off_is_read_as_far_as_it_goes() {
+fn truncated_files_are_read_to_their_end() {
     let path = written("short", &[frame(false, 1, 100), frame(false, 101, 100)], 2000);
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 7]).unwrap();
@@ -90,7 +90,7 @@ fn a_file_that_breaks_off_is_read_as_far_as_it_goes() {
 }
 
 #[test]
-fn what_is_no_capture_is_refused() {
+fn other_files_are_refused() {
     let path = file("text");
     fs::write(&path, "this is no capture at all, but some text that is long enough").unwrap();
     assert_eq!(read(&path).unwrap_err().kind(), io::ErrorKind::InvalidData);
@@ -98,7 +98,7 @@ fn what_is_no_capture_is_refused() {
 }
 
 #[test]
-fn a_packet_that_was_caught_twice_counts_once() {
+fn duplicates_of_interfaces_count_once() {
     let path = file("twice");
     let mut writer = PcapNgWriter::new(fs::File::create(&path).unwrap()).unwrap();
     for _ in 0..2 {
