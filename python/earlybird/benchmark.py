@@ -1,5 +1,5 @@
 """
-Measures the simulator's speed, beside that of ns-2 on the same scenarios where `ns` is installed.
+Measure the speed of the simulator, and of ns-2 on the same scenarios if `ns` is installed.
 
 Every run has a process of its own, and the best of several counts: other work on the machine only ever slows a run.
 Processor time is taken around the run itself, not the start of the interpreter; ns-2's start (some 0.05 s) is included
@@ -66,7 +66,7 @@ class Crowd:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """What makes them of the first case, each as KEY=VALUE, without the duration."""
+        """Overrides of the first case as KEY=VALUE, without the duration."""
         return (
             f"flows.file.count={self.flows}",
             'flows.file.start.uniform=["0s", "250ms"]',
@@ -92,7 +92,7 @@ BASELINE = "sack"
 @dataclass(frozen=True)
 class BenchmarkPlan:
     """
-    What is measured.
+    The measurements of a benchmark.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ def number_of_runs(plan: BenchmarkPlan = FULL) -> int:
 
 
 def duration_text(plan: BenchmarkPlan) -> str:
-    """Say roughly how long measuring takes, from the packets that are carried."""
+    """Return roughly how long measuring takes, estimated from the number of packets."""
     cases = sum(_expected(case.scenario) for case in CASES)
     crowds = sum(_expected(CASES[0].scenario, *_settings(crowd)) for crowd in plan.crowds)
     ns2 = cases * NS2_IS_SLOWER if plan.ns2 and shutil.which("ns") else 0.0
@@ -161,7 +161,7 @@ def transport_names() -> list[str]:
 
 
 def _carries_a_transfer(transport: str) -> bool:
-    """Tell a transport with a rate of its own from those that need a source's, or its frames."""
+    """Return whether a transport can carry a bulk transfer, without the rate or frames of a source."""
     try:
         resolve(shipped_file("scenarios", TRANSPORTS_SCENARIO), {"transport": transport})
     except ScenarioError:
@@ -171,7 +171,7 @@ def _carries_a_transfer(transport: str) -> bool:
 
 def measure_all(plan: BenchmarkPlan = FULL, done: Callable[[], None] = lambda: None) -> Iterator[dict[str, Any]]:
     """
-    Measure every case, then the transports, then few to many flows, then tell how long studies take.
+    Measure all cases, the transports, and few to many flows; then estimate the duration of studies.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def measure_all(plan: BenchmarkPlan = FULL, done: Callable[[], None] = lambda: N
 
 def measure_studies() -> list[dict[str, Any]]:
     """
-    Tell how long the studies take on all processors, from the packets they carry and the speed of this machine.
+    Estimate the duration of the studies on all processors, from their packets and the speed of this machine.
 
     Returns
     -------

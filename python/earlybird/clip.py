@@ -1,4 +1,4 @@
-"""A film as the network sees it: the size and the time of every frame."""
+"""Video clips as frame sizes and decode times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class MediaError(InputError):
-    """A file that cannot serve as a clip.
+    """Raised if a file cannot be used as a clip.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class MediaError(InputError):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Clip:
-    """The frames of a film in the order in which a decoder takes them.
+    """The frames of a video in decoding order.
 
     Attributes
     ----------

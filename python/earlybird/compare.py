@@ -14,7 +14,7 @@ from earlybird.loading import override_texts, resolve
 from earlybird.media import film_of
 from earlybird.paths import RESULTS, shipped_file
 from earlybird.planning.path import FEWEST_BYTES
-from earlybird.quantities import bits_per_second, seconds
+from earlybird.quantities import parse_duration, parse_rate
 from earlybird.recommendation import recommendation
 from earlybird.sweeps import SweepResult, complete, plan, without_repetitions
 from earlybird.viewers import judge_run, summarise
@@ -222,9 +222,9 @@ def read_network(
 
 def fit(clip: Clip, scale_to: str, duration: str) -> Clip:
     """Leave out what no run gets to see, and scale the rest."""
-    length = seconds(duration)
+    length = parse_duration(duration)
     seen = clip.first(length) if length else clip
-    return seen if scale_to == UNSCALED else seen.scaled_to(bits_per_second(scale_to, "scale-to"))
+    return seen if scale_to == UNSCALED else seen.scaled_to(parse_rate(scale_to, "scale-to"))
 
 
 def with_film(document: dict[str, Any], clip: Clip) -> dict[str, Any]:

@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 
 from earlybird.compare_view import circumstances
+from earlybird.formatting import format_rate, format_seconds
 from earlybird.player import LATE_SHARE_ALLOWED
 from earlybird.plots.chart import Axis, Bound, Chart, Curve, Mark, Panel, Region, plain_number
 from earlybird.plots.style import DARK, DOTTED, HOLDS, INK, SOLID, Look, looks
 from earlybird.plots.vega import drawn
 from earlybird.recommendation import typical_need
 from earlybird.statistics import student_interval
-from earlybird.written import rate, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +66,7 @@ def save_plot(comparison: Comparison, path: Path) -> list[Path]:
 
 def chart(comparison: Comparison) -> Chart:
     """Show frames on time and flows content over the start-up delay, a line per transport."""
-    film = f"{comparison.source.path.name} ({rate(comparison.sent.mean_rate)})"
+    film = f"{comparison.source.path.name} ({format_rate(comparison.sent.mean_rate)})"
     seeds = len(comparison.seeds)
     intervals = f". Bands and bars: 90 % intervals over {seeds} seeds" if seeds > 1 else ""
     styles = looks([*comparison.transports])
@@ -104,7 +104,7 @@ def _needs(comparison: Comparison, transport: str) -> str:
     """Return the legend of a transport."""
     values = comparison.transports[transport]
     whole, most = (
-        f"after {seconds(value)} s" if math.isfinite(value) else "later than this"
+        f"after {format_seconds(value)} s" if math.isfinite(value) else "later than this"
         for value in (values["required_startup_delay_all_s"], values["required_startup_delay_p90_s"])
     )
     return f"{transport}: 99.99 % of all frames {whole}, 9 of 10 flows {most}"

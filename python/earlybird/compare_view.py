@@ -10,12 +10,12 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from earlybird.formatting import format_number, format_rate, format_seconds, format_share
 from earlybird.player import REFILL_SECONDS
-from earlybird.quantities import seconds as seconds_of
+from earlybird.quantities import parse_duration
 from earlybird.recommendation import recommendation
 from earlybird.statistics import paired_difference
 from earlybird.viewers import LATE_AT, PLAYER_START_UP
-from earlybird.written import number, rate, seconds, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,24 +45,24 @@ class Row(NamedTuple):
 
 SECTIONS: Final[Mapping[str, tuple[Row, ...]]] = {
     "Start-up delay needed, in seconds": (
-        Row("no stall, half the flows", "no_stall_startup_delay_median_s", seconds),
-        Row("no stall, 9 of 10 flows", "no_stall_startup_delay_p90_s", seconds),
-        Row("99.99 % on time, half the flows", "required_startup_delay_median_s", seconds),
-        Row("99.99 % on time, 9 of 10 flows", "required_startup_delay_p90_s", seconds),
-        Row("99.99 % on time, all flows as one", "required_startup_delay_all_s", seconds),
+        Row("no stall, half the flows", "no_stall_startup_delay_median_s", format_seconds),
+        Row("no stall, 9 of 10 flows", "no_stall_startup_delay_p90_s", format_seconds),
+        Row("99.99 % on time, half the flows", "required_startup_delay_median_s", format_seconds),
+        Row("99.99 % on time, 9 of 10 flows", "required_startup_delay_p90_s", format_seconds),
+        Row("99.99 % on time, all flows as one", "required_startup_delay_all_s", format_seconds),
     ),
     "Late frames if playback never waits": tuple(
-        Row(f"start-up delay {delay} s", f"late_{delay}s", share) for delay in LATE_AT
+        Row(f"start-up delay {delay} s", f"late_{delay}s", format_share) for delay in LATE_AT
     ),
     f"A waiting player, started after {PLAYER_START_UP:g} s": (
-        Row("flows without a stall", "stall_free", share, better=1),
-        Row("stalls per flow", "stalls", number),
-        Row("mean length of a stall, s", "mean_stall_s", seconds),
-        Row("time stalled per flow, s", "stalled_s", seconds),
+        Row("flows without a stall", "stall_free", format_share, better=1),
+        Row("stalls per flow", "stalls", format_number),
+        Row("mean length of a stall, s", "mean_stall_s", format_seconds),
+        Row("time stalled per flow, s", "stalled_s", format_seconds),
     ),
     "The sender": (
-        Row("timeouts per flow", "rto_count", number),
-        Row("frozen per flow, s", "frozen_s", seconds),
+        Row("timeouts per flow", "rto_count", format_number),
+        Row("frozen per flow, s", "frozen_s", format_seconds),
     ),
 }
 
@@ -90,17 +90,16 @@ def has_same_needs(comparison: Comparison) -> bool:
 def heading(comparison: Comparison) -> Text:
     """Return a sentence about the film, the network and the load."""
     source, sent = comparison.source, comparison.sent
-    film = (
-        f"{source.path.name}: {source.codec}, {source.frames} frames, {source.length:.1f} s, {rate(source.mean_rate)}"
-    )
-    sound = f" ({rate(source.audio_rate)} of it sound)" if source.audio_rate else ""
-    scaled = f", sent at {rate(sent.mean_rate)} (busiest second {rate(sent.peak_rate)})"
+    video_rate = format_rate(source.mean_rate)
+    film = f"{source.path.name}: {source.codec}, {source.frames} frames, {source.length:.1f} s, {video_rate}"
+    sound = f" ({format_rate(source.audio_rate)} of it sound)" if source.audio_rate else ""
+    scaled = f", sent at {format_rate(sent.mean_rate)} (busiest second {format_rate(sent.peak_rate)})"
     return Text(f"{film}{sound}{scaled}{extent(comparison)}\n{circumstances(comparison)}", style="bold")
 
 
 def extent(comparison: Comparison) -> str:
     """Return the part of the film that is sent, if that is not all of it, once."""
-    length = seconds_of(comparison.scenario["duration"])
+    length = parse_duration(comparison.scenario["duration"])
     if comparison.left_out > 0:
         return (
             f"; of its {comparison.source.length:.0f} s only the first {comparison.sent.length:.0f} s are sent "

@@ -13,7 +13,7 @@ from earlybird.errors import EarlybirdError, InputError, ScenarioError
 from earlybird.internet import GATEWAY, masquerade, resolver, way_out
 from earlybird.loading import DEFAULT_SEED, Overrides, ScenarioLike, override_texts, path_of, resolve
 from earlybird.outputs import check_outputs
-from earlybird.quantities import with_unit
+from earlybird.quantities import complete_rate
 from earlybird.runs import checked_seed
 from earlybird.state_file import states_to
 
@@ -82,7 +82,7 @@ def link(
         Share of the packets that arrive 10 ms late, while others pass them.
     """
     channel: dict[str, Any] = {"delay": delay, "queue": _queue(queue)}
-    channel |= {} if rate is None else {"rate": with_unit(rate)}
+    channel |= {} if rate is None else {"rate": complete_rate(rate)}
     channel |= {} if trace is None else {"trace": str(Path(trace).resolve())}
     channel |= {} if loss is None else {"loss": [{"bernoulli": {"probability": loss}}]}
     channel |= {} if reorder is None else {"reorder": {"probability": reorder, "delay": LATE}}

@@ -67,12 +67,12 @@ def write_files(files: Mapping[str, bytes], folder: Path) -> Path:
 
 
 def temporary_place(path: Path) -> Path:
-    """Name what this process writes until it is whole; a folder may be shared by the processes of several machines."""
+    """Return a temporary name, unique over machines, as a folder may be shared."""
     return path.with_name(f".{path.name}.{os.uname().nodename}.{os.getpid()}")
 
 
 def is_left_over(path: Path) -> bool:
-    """Return whether a process of this machine that is gone had begun to write this."""
+    """Return whether this is a leftover of a process of this machine that has ended."""
     rest, _, process = path.name.rpartition(".")
     return rest.endswith(f".{os.uname().nodename}") and process.isdigit() and not _is_alive(int(process))
 
@@ -128,7 +128,7 @@ def verify_result(folder: Path) -> None:
 
 
 def _refuse_other_content(folder: Path) -> None:
-    """Keep a slip in a path from deleting what is not ours."""
+    """Refuse to replace a folder that is not a result, so that a wrong path deletes nothing."""
     if folder.is_dir() and any(folder.iterdir()) and not _holds_a_result_alone(folder):
         raise StoreError(f"cannot write the result {folder}: the folder holds something else. Choose another one.")
 
@@ -161,7 +161,7 @@ def comparable(result: Result) -> tuple[int, dict[str, Any], dict[str, Any]]:
 
 
 def finite(document: dict[str, Any]) -> dict[str, Any]:
-    """Put null where a number is infinite or undefined, which JSON cannot say."""
+    """Replace infinite and undefined numbers, which JSON does not have, by null."""
     return {
         key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in document.items()
     }
@@ -228,7 +228,7 @@ def _content(folder: Path, name: str, checksums: dict[str, str]) -> bytes:
 
 
 def _no_result(folder: Path) -> StoreError:
-    """Say that a folder is something else; it may be anybody's, so that nobody is told to delete it."""
+    """Return the error of a folder that is no result. It does not advise to delete it: it may contain anything."""
     if not folder.is_dir():
         return StoreError(f"there is no result in {folder}: no such folder.")
     if below := min((path.parent.name for path in folder.glob(f"*/{SUMMARY}")), default=None):

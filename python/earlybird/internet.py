@@ -1,4 +1,4 @@
-"""A way from an emulated network to the Internet."""
+"""Internet access of an emulated network."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ nft add rule ip earlybird out ip saddr {command} oifname != '"eb0"' masquerade
 
 def way_out(*, has_servers: bool) -> str:
     """
-    Choose what leads to the Internet.
+    Choose the gateway to the Internet.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def way_out(*, has_servers: bool) -> str:
 @contextmanager
 def masquerade(tool: str, command: str) -> Iterator[None]:
     """
-    Let an address of an emulated network out under this machine's.
+    Masquerade an address of an emulated network (NAT).
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def masquerade(tool: str, command: str) -> Iterator[None]:
 @contextmanager
 def resolver(tool: str) -> Iterator[Path | None]:
     """
-    Find or write a file that tells the command who resolves names; nothing if this machine's own does.
+    Find or write a `resolv.conf` for the command; None if this machine's can be used.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""PERT as a congestion control of this machine's kernel: loaded, used and taken out again while it runs."""
+"""PERT as a congestion control of this machine's kernel, loaded and unloaded at run time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FAILED = 2
 
 def check(name: str = USUAL_NAME) -> list[dict[str, Any]]:
     """
-    Look whether this machine can load PERT.
+    Check whether this machine can load PERT.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def load(
 
 def status() -> dict[str, Any]:
     """
-    Ask the kernel what is loaded.
+    Return what is loaded, as queried from the kernel.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def status() -> dict[str, Any]:
 
 
 def unload(name: str = USUAL_NAME) -> None:
-    """Take a congestion control out again; connections that have it keep it."""
+    """Unload a congestion control; existing connections keep it."""
     _ask({"unload": name})
 
 
@@ -114,7 +114,7 @@ def run(
     name: str = USUAL_NAME,
 ) -> NoReturn:
     """
-    Become a command whose TCP connections all have this congestion control.
+    Replace this process by a command whose TCP connections have this congestion control.
 
     Takes the place of this process. Nobody else's connections change, and nothing is left when the command has ended.
     """
@@ -126,7 +126,7 @@ def run(
 
 def watch(name: str = USUAL_NAME, *, every_ack: bool = False) -> NoReturn:
     """
-    Become a process that prints each of its decisions as a line of JSON.
+    Replace this process by one that prints each decision as a line of JSON.
 
     With `every_ack` also what decided nothing: all that its window was computed from.
     """
@@ -135,7 +135,7 @@ def watch(name: str = USUAL_NAME, *, every_ack: bool = False) -> NoReturn:
 
 def program() -> Path:
     """
-    Find the program that talks to the kernel: beside this Python's programs, else on the path.
+    Find `earlybird-kernel`: beside this Python's programs, else on the path.
 
     Raises
     ------

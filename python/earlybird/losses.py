@@ -1,4 +1,4 @@
-"""How losses are spread over a row of packets: shares, runs, and the words that the standards have for them."""
+"""Loss patterns: shares, runs, and the metrics of RFC 3611 and RFC 3357."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GAP_MINIMUM: Final = 16
 @dataclasses.dataclass(frozen=True)
 class LossPattern:
     """
-    What a row of packets lost.
+    The losses in a sequence of packets.
 
     Values that need a loss are not a number without one; lengths count packets.
 

@@ -1,4 +1,4 @@
-"""Read from a video file what it would send.
+"""Read frame sizes and times from video files.
 
 Nothing is decoded. The packets of the container say how many bytes each coded frame has and when a decoder needs it:
 all that the network sees of a film.
@@ -49,7 +49,7 @@ UNEVEN: Final = 1.5
 
 
 class Frame(NamedTuple):
-    """What the container says about one packet; times in seconds."""
+    """A packet of the container; times in seconds."""
 
     size: int
     decode: float | None
@@ -60,7 +60,7 @@ class Frame(NamedTuple):
 
     @classmethod
     def of(cls, packet: Packet[Stream]) -> Frame:
-        """Keep the description and let go of the data."""
+        """Copy the description without the data."""
         unit = float(packet.time_base or 0)
         decode, presentation = (None if stamp is None else stamp * unit for stamp in (packet.dts, packet.pts))
         return cls(
@@ -69,12 +69,12 @@ class Frame(NamedTuple):
 
     @property
     def time(self) -> float | None:
-        """When it is needed, if it says so."""
+        """Time at which it is needed, if stated."""
         return self.decode if self.decode is not None else self.presentation
 
     @property
     def end(self) -> float:
-        """When it has been shown or heard; 0 if it does not say."""
+        """Time at which it has been presented; 0 if not stated."""
         start = self.presentation if self.presentation is not None else self.decode
         return 0.0 if start is None else start + self.duration
 
@@ -131,7 +131,7 @@ def film_document(path: str | PathLike[str]) -> str:
 
 
 def film_of(path: str | PathLike[str]) -> Clip:
-    """Read a film for a scenario, and say what is remarkable about it."""
+    """Read a video for a scenario, with remarks about it."""
     path = found(Path(path))
     check_is_readable(path)
     state = path.stat()
@@ -149,12 +149,12 @@ def film_of(path: str | PathLike[str]) -> Clip:
 
 @lru_cache(maxsize=8)
 def _read_once(path: Path, _modified: int, _bytes: int) -> Clip:
-    """Read a film once for all runs of a sweep; one that has changed is read anew."""
+    """Read a video once for all runs of a sweep; a file that has changed is read again."""
     return read_clip(path)
 
 
 def remarks_on(clip: Clip) -> Iterator[str]:
-    """Say what a film has that its owner may not know: a frame rate that varies, no stated duration."""
+    """Return remarks on a video: a variable frame rate, a missing duration."""
     gaps = np.diff(clip.times)
     usual, longest = float(np.median(gaps)), float(gaps.max())
     if longest > UNEVEN * usual:
@@ -165,7 +165,7 @@ def remarks_on(clip: Clip) -> Iterator[str]:
 
 
 def check_is_readable(path: Path) -> None:
-    """Reject what is not a file with something in it, before FFmpeg says so less clearly."""
+    """Reject empty and missing files with a clearer message than FFmpeg's."""
     if path.is_dir():
         raise MediaError(path, "is a folder, not a video file", "Name one file in it.")
     if path.exists() and not path.is_file():
@@ -182,7 +182,7 @@ def check_is_readable(path: Path) -> None:
 
 
 def unreadable(path: Path, error: Exception) -> MediaError:
-    """Say that FFmpeg gave up on a file."""
+    """Return the error of a file that FFmpeg cannot read."""
     reason = getattr(error, "strerror", None) or "unreadable header"
     hint = "If `ffprobe` cannot open it either, copy it again; an MP4 cut off before its index at the end is lost."
     return MediaError(path, f"is not a video, or is damaged ({reason[:1].lower()}{reason[1:]})", hint)

@@ -1,4 +1,4 @@
-"""What a viewer sees of a film whose frames were delivered at given times.
+"""Models of a player: late frames and stalls, from delivery times.
 
 Two views of one log. *Constrained*: playback never pauses, and a frame that is not there when its time comes is late.
 *Rebuffering*: playback pauses until the frame is there, and everything after it is shown later.
@@ -72,7 +72,7 @@ class Timeliness:
 
 @dataclasses.dataclass(frozen=True)
 class Playback:
-    """How a film went in a player that waits for what is missing.
+    """The playback of a player that stalls for missing frames.
 
     Attributes
     ----------
@@ -157,6 +157,6 @@ def next_missing(written: NDArray[np.float64], delivered: NDArray[np.float64], s
 def refilled(
     written: NDArray[np.float64], delivered: NDArray[np.float64], frame: int, refill: float
 ) -> tuple[float, int]:
-    """Say when the film from `frame` on is there for `refill` seconds, or as far as it goes, and what comes next."""
+    """Return when `refill` seconds from `frame` on (or the rest) are delivered, and the frame after them."""
     following = max(int(np.searchsorted(written, written[frame] + refill)), frame + 1)
     return float(delivered[following - 1]), following

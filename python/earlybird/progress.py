@@ -1,4 +1,4 @@
-"""How far long work is: a bar on a terminal, a line now and then where the error stream goes elsewhere."""
+"""Progress of long work: a bar on a terminal, else a line now and then, on the error stream."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WORTH_A_BAR = 1.0
 
 
 class Advance(Protocol):
-    """Moves a progress bar on."""
+    """A callback that advances a progress bar."""
 
     def __call__(self, *, work: float = 1.0, found: int = 0) -> None:
         """Count one run that was made, and its part of the work; or so many that were found made."""
@@ -90,7 +90,7 @@ def progress_bar(
 @contextmanager
 def share_bar(what: str = "simulating") -> Iterator[Callable[[float], None]]:
     """
-    Show how far one run is, once it has taken more than a moment.
+    Show the progress of one run if it takes longer than a moment.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How good a film was for its viewers, by the names of the field: six figures, CMCD, the input of ITU-T P.1203.
+"""Quality of experience: six figures, CMCD, and the input of ITU-T P.1203.
 
 A viewer starts `start_up` seconds after the first frame was written, or when that has come, plays each frame at its
 time and pauses where one is missing (`earlybird.player`). A frame that never came while later ones did was not there
@@ -19,7 +19,7 @@ import polars as pl
 from earlybird import _core
 from earlybird.errors import InputError
 from earlybird.player import Playback, play
-from earlybird.quantities import seconds
+from earlybird.quantities import parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +50,7 @@ SECOND: Final = "earlybird-t"
 
 @dataclasses.dataclass(frozen=True)
 class Quality:
-    """What the viewer of one flow got.
+    """The quality for the viewer of one flow.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class Viewing:
 
     @property
     def is_played(self) -> NDArray[np.bool_]:
-        """Tell which frames were played before the run ended."""
+        """Return which frames were played before the end of the run."""
         return self.shown < self.end
 
     def quality(self) -> Quality:
@@ -342,7 +342,7 @@ def _viewing(
     )
     if segments is None:
         return dataclasses.replace(viewing, top_rate=float(rates[1].max()) if rates.shape[1] else None)
-    length = seconds(segments["segment"]) or SEGMENT
+    length = parse_duration(segments["segment"]) or SEGMENT
     top = max(_core.rate(rate) for rate in segments["ladder"])
     return dataclasses.replace(viewing, segment=length, is_live=bool(segments["live"]), top_rate=float(top))
 
@@ -370,7 +370,7 @@ def _encoder(result: Result, flow: str) -> tuple[NDArray[np.float64], int]:
 
 def score(document: Mapping[str, Any]) -> float:
     """
-    Score what `Viewing.p1203` gives from 1 (bad) to 5 (excellent), with the reference software if the user has it.
+    Score the output of `Viewing.p1203` from 1 (bad) to 5 (excellent), with the reference software if installed.
 
     Its licence keeps it from being a part of this package. A score knows nothing of live latency: tell both.
 

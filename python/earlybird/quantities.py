@@ -1,4 +1,4 @@
-"""Rates and durations written with their unit, as in scenarios: ``"300kb/s"``, ``"26.7ms"``."""
+"""Parse rates and durations with units, as in scenarios: ``"300kb/s"``, ``"26.7ms"``."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from earlybird import _core
 from earlybird.errors import InputError, ScenarioError
 
 
-def bits_per_second(text: str, what: str = "rate") -> float:
+def parse_rate(text: str, what: str = "rate") -> float:
     """
-    Read a rate.
+    Parse a rate.
 
     Parameters
     ----------
@@ -33,22 +33,22 @@ def bits_per_second(text: str, what: str = "rate") -> float:
         raise InputError(f"{what}: {error}") from error
 
 
-def seconds(text: str) -> float | None:
-    """Read a duration with its unit, as in scenarios; nothing if it is not one."""
+def parse_duration(text: str) -> float | None:
+    """Parse a duration with its unit, as in scenarios; return None if it is not one."""
     try:
         return _core.duration(text)
     except ScenarioError:
         return None
 
 
-def with_unit(text: str) -> str:
+def complete_rate(text: str) -> str:
     """Complete the short form of a rate, as mahimahi and iperf have it: ``15M``."""
     return f"{text}b/s" if text[-1:] in ("k", "M", "G") else text
 
 
-def share(value: str | float, what: str = "share") -> float:
+def parse_share(value: str | float, what: str = "share") -> float:
     """
-    Read a share from 0 to 1.
+    Parse a share from 0 to 1.
 
     Parameters
     ----------

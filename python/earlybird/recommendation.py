@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from earlybird.formatting import format_delay
 from earlybird.statistics import Estimate, paired_difference, student_interval
-from earlybird.written import delay
 
 if TYPE_CHECKING:
     from earlybird.compare import Comparison
@@ -47,27 +47,28 @@ def recommendation(comparison: Comparison) -> str:
 def _choice(comparison: Comparison, needs: dict[str, float], best: str) -> str:
     first = next(iter(needs))
     if len(needs) == 1:
-        return f"With {best}, nine of ten films need a start-up delay of {delay(needs[best])}."
+        return f"With {best}, nine of ten films need a start-up delay of {format_delay(needs[best])}."
     if best == first:
-        return f"Take {first}: no other needs a shorter start-up delay than its {delay(needs[first])}."
-    if delay(needs[best]) == delay(needs[first]):
-        own = delay(needs[first])
+        return f"Take {first}: no other needs a shorter start-up delay than its {format_delay(needs[first])}."
+    if format_delay(needs[best]) == format_delay(needs[first]):
+        own = format_delay(needs[first])
         return f"Stay with {first}: no other needs a start-up delay that is noticeably shorter than its {own}."
     gain = factor(comparison, first, best)
     if gain.low > 1:
         return (
-            f"Take {best}: nine of ten films need a start-up delay of {delay(needs[best])} in place of "
-            f"{delay(needs[first])} with {first}; from seed to seed the delay is shorter by a factor of "
+            f"Take {best}: nine of ten films need a start-up delay of {format_delay(needs[best])} in place of "
+            f"{format_delay(needs[first])} with {first}; from seed to seed the delay is shorter by a factor of "
             f"{gain.mean:.2g} (90 % interval {gain.low:.2g} to {gain.high:.2g})."
         )
     if not gain.count > 1:
         return (
-            f"{best} needs the shortest start-up delay, {delay(needs[best])} ({first}: {delay(needs[first])}), "
+            f"{best} needs the shortest start-up delay, {format_delay(needs[best])} "
+            f"({first}: {format_delay(needs[first])}), "
             "which may be chance: --seeds 4 tells."
         )
     return (
-        f"Stay with {first}: {best} needs the shortest start-up delay, {delay(needs[best])} in place of "
-        f"{delay(needs[first])}, but that may be chance."
+        f"Stay with {first}: {best} needs the shortest start-up delay, {format_delay(needs[best])} in place of "
+        f"{format_delay(needs[first])}, but that may be chance."
     )
 
 

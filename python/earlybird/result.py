@@ -1,4 +1,4 @@
-"""What one run gives: a summary and tables."""
+"""Results of a run: a summary and tables."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MEASURE_FLAGS = {
 @dataclass(frozen=True, eq=False)
 class Result:
     """
-    Everything one run gave; tables are polars data frames, made when first asked for.
+    The result of a run; tables are polars data frames that are created on first use.
 
     Two results are equal if scenario, seed, summary and all tables are; what a clock measured does not count. Columns
     carry their unit in their name (``_s`` seconds, ``_ms`` milliseconds, ``_bps`` bits per second).
@@ -60,7 +60,7 @@ class Result:
     _tables: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
 
     def __eq__(self, other: object) -> bool:
-        """Compare what was run and what it gave."""
+        """Compare scenarios and results."""
         if not isinstance(other, Result):
             return NotImplemented
         is_alike = files.comparable(self) == files.comparable(other) and set(self.tables) == set(other.tables)
@@ -101,7 +101,7 @@ class Result:
 
     @property
     def web_sessions(self) -> dict[str, int | None]:
-        """How many web sessions each group of flows stands for; None for other applications."""
+        """Number of web sessions per group of flows; None for other applications."""
         groups = self.scenario["flows"]
         return {group["name"]: _only(group["application"]).get("sessions") for group in groups}
 
@@ -152,22 +152,22 @@ class Result:
 
     @property
     def deliveries(self) -> pl.DataFrame:
-        """When every unit of the media flows was written and delivered (with ``measure.deliveries``)."""
+        """Times at which each unit of the media flows was written and delivered (with ``measure.deliveries``)."""
         return self.table("deliveries")
 
     @property
     def encoder(self) -> pl.DataFrame:
-        """When frames of live streams were dropped (``dropped``: their kind), and the rates of their encoders."""
+        """Times of dropped frames of live streams (``dropped``: their kind), and the rates of their encoders."""
         return self.table("encoder")
 
     @property
     def bursts(self) -> pl.DataFrame:
-        """What each burst of losses did to the media flows (with ``measure.bursts``)."""
+        """Effects of each burst of losses on the media flows (with ``measure.bursts``)."""
         return self.table("bursts")
 
     @property
     def transmissions(self) -> pl.DataFrame:
-        """When lost and repeated packets of the media flows were sent (with ``measure.transmissions``)."""
+        """Times at which lost and retransmitted packets of media flows were sent (with ``measure.transmissions``)."""
         return self.table("transmissions")
 
     def save(self, folder: str | Path) -> Path:

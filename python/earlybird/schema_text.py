@@ -1,4 +1,4 @@
-"""Says in words what the JSON schema of scenarios allows."""
+"""Describe the JSON schema of scenarios in words."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -17,7 +17,7 @@ def linked(name: str) -> str:
 
 def value_text(node: Node, naming: Naming) -> str:
     """
-    Say what may stand for a value.
+    Return the allowed values.
 
     Parameters
     ----------

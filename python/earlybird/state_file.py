@@ -1,4 +1,4 @@
-"""Files of states, one each second, that one program writes and that others follow meanwhile. Takes Linux or macOS."""
+"""Files of states, written once a second by one program and followed by others (Linux, macOS)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 class StateFile:
     """
-    Writes states. What it tells of goes on when they cannot be written, and no half line stays.
+    A writer of states. Errors of writing do not stop the program, and leave no partial line.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def _json_line(state: dict[str, Any]) -> str:
 
 
 class _Rows:
-    """Writes states as rows of CSV, below their names."""
+    """A writer of states as CSV rows below a header."""
 
     def __init__(self) -> None:
         self._is_first = True

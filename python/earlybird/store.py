@@ -26,7 +26,7 @@ NOT_IN_KEY = ("sweep", "title")
 
 
 def run_key(scenario: dict[str, Any], seed: int) -> str:
-    """Name a run by what decides its outcome: 20 hexadecimal digits."""
+    """Return the key of a run: a hash of what decides its outcome, as 20 hexadecimal digits."""
     return _key(_decisive(scenario), seed)
 
 
@@ -41,7 +41,7 @@ def _key(decisive: tuple[str, str], seed: int) -> str:
 
 
 def _decisive(scenario: dict[str, Any]) -> tuple[str, str]:
-    """Write down what of a scenario decides a run's outcome, and what of the code."""
+    """Return what decides the outcome of a run: parts of the scenario, and the version of the code."""
     decisive = {key: value for key, value in scenario.items() if key not in NOT_IN_KEY}
     code = _core.code_version(scenario.get(BACKEND_KEY, SIMULATOR))
     return json.dumps(decisive, sort_keys=True, separators=(",", ":")), code

@@ -1,4 +1,4 @@
-"""Reads tables of TOML into dataclasses, with a sentence about what is wrong with them."""
+"""Read TOML tables into dataclasses, with one-sentence errors."""
 
 import dataclasses
 import difflib
@@ -21,7 +21,7 @@ KINDS: Mapping[Any, str] = {bool: "true or false", int: "a whole number", float:
 
 
 def read_toml(path: Path) -> Table:
-    """Read a file, with one sentence about what is wrong with it."""
+    """Read a file; an error is one sentence."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -66,7 +66,7 @@ def named(
 
 
 def build(kind: Callable[..., T], table: Table, where: str) -> T:
-    """Make a dataclass of a table, with a word about keys that it does not know or lacks."""
+    """Build a dataclass from a table; unknown and missing keys are errors."""
     if not isinstance(table, Mapping):
         raise InputError(f"{where} = {table!r}: it must be a table.")
     values = {key.replace("-", "_"): _frozen(value) for key, value in table.items()}

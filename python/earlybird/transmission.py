@@ -1,4 +1,4 @@
-"""Live streams over the endpoint, from a source to where they are watched."""
+"""Live streams between relays, over the endpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the viewers of a film saw: one row per flow, one per transport, and lateness against the start-up delay."""
+"""Playback of all flows: one row per flow, one per transport, and lateness by start-up delay."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def films(result: Result, group: str) -> Iterator[tuple[str, np.ndarray[Any, Any
 
 
 def needs(timeliness: Timeliness) -> dict[str, float]:
-    """Say what start-up delay a flow needs, and how many frames are late with less."""
+    """Return the start-up delay that a flow needs, and the late frames with less."""
     needed = {
         "no_stall_startup_delay_s": timeliness.needed_for(0.0),
         "required_startup_delay_s": timeliness.needed_for(LATE_SHARE_ALLOWED),
@@ -95,7 +95,7 @@ def needs(timeliness: Timeliness) -> dict[str, float]:
 
 
 def pauses(written: np.ndarray[Any, Any], delivered: np.ndarray[Any, Any], end: float) -> dict[str, float]:
-    """Say how a flow went in a player that pauses."""
+    """Return the playback of a flow in a player that stalls."""
     playback = play(written, delivered, start_up=PLAYER_START_UP, end=end)
     return {"stalls": len(playback.stalls), "stalled_s": playback.stalled, "played_s": playback.played}
 

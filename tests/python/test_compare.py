@@ -31,11 +31,11 @@ from earlybird.compare import (
 )
 from earlybird.compare_plot import chart, save_plot
 from earlybird.compare_view import render
+from earlybird.formatting import format_seconds, format_share
 from earlybird.media import read_clip
-from earlybird.quantities import bits_per_second
+from earlybird.quantities import parse_rate
 from earlybird.recommendation import recommendation
 from earlybird.viewers import first_below, summarise
-from earlybird.written import seconds, share
 
 REPOSITORY = Path(__file__).parents[2]
 CLIP = REPOSITORY / "media" / "test-clip.mp4"
@@ -179,7 +179,7 @@ def test_what_is_not_a_rate_is_refused(rate: str) -> None:
 
 @pytest.mark.parametrize(("text", "value"), [("300kb/s", 3e5), ("2.5 Mbit/s", 2.5e6), ("1Gb/s", 1e9), ("64b/s", 64.0)])
 def test_rates_are_read_with_their_unit(text: str, value: float) -> None:
-    assert bits_per_second(text) == value
+    assert parse_rate(text) == value
 
 
 def test_a_film_is_cut_to_the_run_and_left_unscaled_on_request() -> None:
@@ -223,14 +223,14 @@ def test_a_curve_that_never_gets_good_needs_forever() -> None:
 
 @pytest.mark.parametrize(("value", "text"), [(math.nan, "–"), (math.inf, "never"), (1.234, "1.23"), (12.34, "12.3")])
 def test_seconds_are_written_with_three_digits(value: float, text: str) -> None:
-    assert seconds(value) == text
+    assert format_seconds(value) == text
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [(0.0, "none"), (1.0, "100.0 %"), (0.0312, "3.12 %"), (0.00002, "0.0020 %")]
 )
 def test_small_shares_can_be_distinguished_from_none(value: float, text: str) -> None:
-    assert share(value) == text
+    assert format_share(value) == text
 
 
 def test_the_command_states_in_one_paragraph_what_is_wrong_with_a_film(tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_a_film_is_compared_at_its_own_rate_under_the_rules_of_today_over_a_line
     film = read_clip(CLIP)
     settings = dict(line_for(fit(film, DEFAULT_RATE, "300s"), pairs=1))
     document = read_network(NETWORK, None, None, settings.items())
-    rate = bits_per_second(document["network"]["dumbbell"]["bottleneck"]["rate"])
+    rate = parse_rate(document["network"]["dumbbell"]["bottleneck"]["rate"])
     assert rate == pytest.approx(2 * LOAD * film.mean_rate, rel=1e-6)
     assert document["endpoint"]["profile"] == "linux"
     for transport in DEFAULT_TRANSPORTS:

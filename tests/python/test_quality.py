@@ -14,7 +14,7 @@ import earlybird
 from earlybird.errors import InputError
 from earlybird.quality import frame_rate, score, viewings
 from earlybird.result import Result
-from earlybird.window import window_notes
+from earlybird.window_hints import window_hints
 
 REPOSITORY = Path(__file__).parents[2]
 INGEST = REPOSITORY / "scenarios" / "obs-ingest.toml"
@@ -180,13 +180,13 @@ def toml(table: dict[str, object]) -> str:
 def test_no_window_holds_a_film_back_on_a_long_line(profile: str) -> None:
     result = film_over_a_long_line(profile)
     assert result.flows["required_startup_delay_s"][0] < 0.7
-    assert list(window_notes(result)) == []
+    assert list(window_hints(result)) == []
 
 
 def test_a_window_that_holds_a_film_back_is_reported() -> None:
     result = film_over_a_long_line("ns2")
     assert result.flows["required_startup_delay_s"][0] > 11
-    (note,) = window_notes(result)
+    (note,) = window_hints(result)
     assert note.startswith("film: its largest window, which the profile `ns2` sets to 64 segments,")
 
 
@@ -194,7 +194,7 @@ def test_no_window_is_reported_for_quic_which_has_no_share_of_it() -> None:
     flow = '[[flows]]\nname = "file"\nfrom = "left"\nto = "right"\n[flows.application]\nbulk = {}\n'
     result = earlybird.run(f'{FILM}[endpoint]\ntransport = "quic"\n{flow}')
     assert math.isnan(result.flows["limited_by_window"][0])
-    assert list(window_notes(result)) == []
+    assert list(window_hints(result)) == []
 
 
 LADDER = REPOSITORY / "scenarios" / "adaptive-streaming.toml"

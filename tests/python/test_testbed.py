@@ -27,7 +27,7 @@ from earlybird.study.runs.execution import resolved
 from earlybird.study.runs.plan import plan
 from earlybird.sweeps import PlannedRun, SweepResult
 from earlybird.testbed import chromium, film, needs, vlc
-from earlybird.testbed.bed import Batch, controls
+from earlybird.testbed.batch import Batch, controls
 from earlybird.testbed.definition import CLIENTS, controls_of, load
 from earlybird.testbed.play import TRIES, _Unwatched, _watched, freezes
 from earlybird.testbed.report import MEASURES, label, rows

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from earlybird.beginnings import DEFAULT, begin
 from earlybird.cli.arguments import examples
 from earlybird.cli.output import say
 from earlybird.paths import templates
+from earlybird.scenario_templates import DEFAULT, write_template
 
 NAME = "new"
 EXAMPLES = examples("earlybird new", "earlybird new talk.toml --template call")
@@ -29,5 +29,5 @@ def command(
     ] = DEFAULT,
 ) -> None:
     """Write a short scenario with comments, to change and to run."""
-    begin(template, file)
+    write_template(template, file)
     say(f"Written: {file}. Next: earlybird run {file}, or change it and see with earlybird validate {file}")

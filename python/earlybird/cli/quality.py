@@ -10,7 +10,7 @@ from earlybird.cli.arguments import Json, examples
 from earlybird.cli.output import say, show_json
 from earlybird.errors import InputError, because
 from earlybird.lazy import LateModule
-from earlybird.quantities import seconds
+from earlybird.quantities import parse_duration
 
 if TYPE_CHECKING:
     from earlybird import quality
@@ -77,7 +77,7 @@ def command(
 
 def duration_of(text: str) -> float:
     """Read a duration."""
-    length = seconds(text)
+    length = parse_duration(text)
     if length is None:
         raise InputError(f"start-up: `{text}` is no duration; allowed: a number with its unit, such as 2s or 500ms.")
     return length

@@ -13,7 +13,7 @@ from earlybird.loading import DEFAULT_SEED
 from earlybird.outputs import Outputs
 
 if TYPE_CHECKING:
-    from earlybird import quality, runs, store, window
+    from earlybird import quality, runs, store, window_hints
     from earlybird.cli import display
     from earlybird.result import Result
 else:
@@ -21,7 +21,7 @@ else:
     quality = LateModule("earlybird.quality")
     runs = LateModule("earlybird.runs")
     store = LateModule("earlybird.store")
-    window = LateModule("earlybird.window")
+    window_hints = LateModule("earlybird.window_hints")
 
 NAME = "run"
 EXAMPLES = examples(
@@ -75,7 +75,7 @@ def command(
         show_json(result.summary | media_quality(result))
         return
     display.show_result(result)
-    for note in window.window_notes(result):
+    for note in window_hints.window_hints(result):
         say_aside(note)
     if output:
         say(f"Result kept in {output / store.run_key(result.scenario, result.seed)}")

@@ -14,12 +14,12 @@ from earlybird.paths import RESULTS
 if TYPE_CHECKING:
     from earlybird.cli import display
     from earlybird.plots import run as run_plot
-    from earlybird.testbed import bed, definition, picture, report
+    from earlybird.testbed import batch, definition, picture, report
     from earlybird.testbed import needs as bed_needs
 else:
     display = LateModule("earlybird.cli.display")
     run_plot = LateModule("earlybird.plots.run")
-    bed = LateModule("earlybird.testbed.bed")
+    batch = LateModule("earlybird.testbed.batch")
     definition = LateModule("earlybird.testbed.definition")
     bed_needs = LateModule("earlybird.testbed.needs")
     picture = LateModule("earlybird.testbed.picture")
@@ -53,16 +53,16 @@ def run(
     """
     if plot:
         run_plot.check_ending(plot)
-    batch = bed.run_testbed(file, parallel=parallel, output=output, progress=True, say=say_aside)
+    done = batch.run_testbed(file, parallel=parallel, output=output, progress=True, say=say_aside)
     if json:
-        show_json({"cells": report.rows(batch.plays), "plays": batch.plays.runs.to_dicts(), "problems": batch.problems})
+        show_json({"cells": report.rows(done.plays), "plays": done.plays.runs.to_dicts(), "problems": done.problems})
     else:
-        display.show_testbed(report.rows(batch.plays))
-        say(f"{len(batch.plays.planned)} plays, {batch.plays.made} of them made now. Results kept in {output}")
-    for problem in batch.problems:
+        display.show_testbed(report.rows(done.plays))
+        say(f"{len(done.plays.planned)} plays, {done.plays.made} of them made now. Results kept in {output}")
+    for problem in done.problems:
         complain(f"warning: {problem}")
     if plot:
-        picture.draw(batch.plays, plot)
+        picture.draw(done.plays, plot)
 
 
 def check(*, json: Json = False) -> None:

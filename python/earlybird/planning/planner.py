@@ -10,6 +10,7 @@ import numpy as np
 
 from earlybird.errors import InputError
 from earlybird.executors import threads
+from earlybird.formatting import format_rate
 from earlybird.media import film_of
 from earlybird.planning.advice import advice
 from earlybird.planning.answer import answer, document
@@ -22,8 +23,7 @@ from earlybird.planning.selection import SAMPLE_SIZES
 from earlybird.planning.session import Session, SessionRunner
 from earlybird.planning.stream import StreamSpec, synthetic_clip
 from earlybird.player import LATE_SHARE_ALLOWED
-from earlybird.quantities import bits_per_second, seconds, share, with_unit
-from earlybird.written import rate as rate_of
+from earlybird.quantities import complete_rate, parse_duration, parse_rate, parse_share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -196,9 +196,9 @@ class PlanRequest:
     def path(self) -> NetworkPath:
         """The path; raise InputError if rate or round-trip time are not known."""
         given = Measurements(
-            rate=None if self.rate is None else bits_per_second(with_unit(self.rate)),
+            rate=None if self.rate is None else parse_rate(complete_rate(self.rate)),
             round_trip=None if self.rtt is None else _duration(self.rtt, "rtt"),
-            loss=None if self.loss is None else share(self.loss, "loss"),
+            loss=None if self.loss is None else parse_share(self.loss, "loss"),
             mean_burst=self.burst,
             queue=self.queue,
         )
@@ -213,12 +213,12 @@ class PlanRequest:
             )
         if self.clip is not None:
             return film_of(self.clip)
-        return synthetic_clip(bits_per_second(with_unit(self.bitrate or ""), "bitrate"), self.goal)
+        return synthetic_clip(parse_rate(complete_rate(self.bitrate or ""), "bitrate"), self.goal)
 
     @property
     def late_share(self) -> float:
         """Share of the frames that may be late."""
-        return LATE[self.goal] if self.max_late is None else share(self.max_late, "max-late")
+        return LATE[self.goal] if self.max_late is None else parse_share(self.max_late, "max-late")
 
     def stream(self, path: NetworkPath, senders: Sequence[Candidate]) -> StreamSpec:
         """Return the stream: sessions are as long as asked for, or as the budget allows for the first sample."""
@@ -270,7 +270,7 @@ def plan(request: PlanRequest, *, jobs: int | None = None, progress: bool = Fals
 
 
 def _duration(text: str, what: str) -> float:
-    value = seconds(text)
+    value = parse_duration(text)
     if not value:
         raise InputError(f"{what} = {text}: a time above zero with its unit, such as 60ms.")
     return value
@@ -283,9 +283,9 @@ def check_it_fits(stream: StreamSpec, path: NetworkPath) -> None:
         return
     fitting = stream.clip.mean_rate * path.rate / needed
     raise InputError(
-        f"rate = {rate_of(path.rate)}: the film has {rate_of(stream.clip.mean_rate)}, which is "
-        f"{rate_of(needed)} with headers and repairs, and no sender carries that. A line of "
-        f"{rate_of(ROOM * needed)} would do, or a film of {rate_of(fitting / ROOM)}."
+        f"rate = {format_rate(path.rate)}: the film has {format_rate(stream.clip.mean_rate)}, which is "
+        f"{format_rate(needed)} with headers and repairs, and no sender carries that. A line of "
+        f"{format_rate(ROOM * needed)} would do, or a film of {format_rate(fitting / ROOM)}."
     )
 
 

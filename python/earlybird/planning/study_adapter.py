@@ -12,8 +12,7 @@ from earlybird.planning.path import Measurements, NetworkPath, completed
 from earlybird.planning.session import SessionRunner, scenario
 from earlybird.planning.stream import HEADERS, KEY_FRAME_SIZE, SEGMENT, StreamSpec, synthetic_clip
 from earlybird.player import LATE_SHARE_ALLOWED
-from earlybird.quantities import bits_per_second
-from earlybird.quantities import seconds as parse_seconds
+from earlybird.quantities import parse_duration, parse_rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,12 +49,12 @@ class SessionCase(DescribedCase):
     @property
     def stream(self) -> StreamSpec:
         """The stream."""
-        return StreamSpec.of(synthetic_clip(bits_per_second(self.bitrate), "live", self.key_frame), "live", self.length)
+        return StreamSpec.of(synthetic_clip(parse_rate(self.bitrate), "live", self.key_frame), "live", self.length)
 
     @property
     def round_trip(self) -> float:
         """Seconds of the empty line's round trip; raise InputError if that is no time."""
-        value = parse_seconds(self.rtt)
+        value = parse_duration(self.rtt)
         if not value:
             raise InputError(f"rtt = {self.rtt}: a time above zero with its unit, such as 60ms.")
         return value
@@ -63,7 +62,7 @@ class SessionCase(DescribedCase):
     @property
     def path(self) -> NetworkPath:
         """The path."""
-        rate = bits_per_second(self.bitrate) / self.ratio
+        rate = parse_rate(self.bitrate) / self.ratio
         return completed(Measurements(rate, self.round_trip, self.loss, self.burst))
 
     @property

@@ -9,9 +9,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from earlybird.formatting import format_number, format_rate, format_seconds, format_share
 from earlybird.planning.answer import WORDS, answer, delay_text, stalls, warnings
 from earlybird.planning.selection import is_noticeably_longer
-from earlybird.written import number, rate, seconds, share
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -41,15 +41,15 @@ def instructions(plan: Plan) -> list[str]:
 def description(plan: Plan) -> str:
     """Return a sentence with the stream and the path."""
     part = f" (its first {plan.stream.length:g} s)" if plan.stream.left_out else ""
-    stream = f"{plan.stream.clip.path.name}{part}, {rate(plan.stream.clip.mean_rate)}, {plan.stream.goal}"
+    stream = f"{plan.stream.clip.path.name}{part}, {format_rate(plan.stream.clip.mean_rate)}, {plan.stream.goal}"
     return f"{stream}, over {describe(plan.path)}."
 
 
 def describe(path: NetworkPath) -> str:
     """Describe a line."""
-    pace = f"a line that changes, {rate(path.rate)} on average" if path.trace else rate(path.rate)
+    pace = f"a line that changes, {format_rate(path.rate)} on average" if path.trace else format_rate(path.rate)
     bursts = f" in bursts of {path.mean_burst:.3g}" if path.mean_burst > 1 else ""
-    lost = f"{share(path.loss)} lost{bursts}" if path.loss else "nothing lost"
+    lost = f"{format_share(path.loss)} lost{bursts}" if path.loss else "nothing lost"
     return f"{pace}, a round trip of {1e3 * path.round_trip:.4g} ms, {lost}, a queue of {_queue(path.queue)}"
 
 
@@ -81,7 +81,7 @@ def cells(plan: Plan, result: CandidateResult) -> list[str]:
         f"{_delay(delay_needed.low)}–{_delay(delay_needed.high)}" if math.isfinite(delay_needed.low) else "–",
         _delay(result.median),
         _delay(formula),
-        number(stalls(plan, result)),
+        format_number(stalls(plan, result)),
         str(len(result.sessions)),
     ]
 
@@ -89,7 +89,7 @@ def cells(plan: Plan, result: CandidateResult) -> list[str]:
 def explanation(plan: Plan) -> str:
     """Return the meaning of the columns."""
     delay = delay_text(plan.delay) if math.isfinite(plan.delay) else "this"
-    allowed = f"fewer than {share(plan.late)} of the frames late"
+    allowed = f"fewer than {format_share(plan.late)} of the frames late"
     return (
         f"The delay with which nine of ten sessions have {allowed}, in seconds from writing to playing; median: "
         f"that of every other session. stalls/h: pauses of a player that starts after {delay} and waits for what is "
@@ -99,4 +99,4 @@ def explanation(plan: Plan) -> str:
 
 
 def _delay(value: float) -> str:
-    return seconds(value) if not math.isfinite(value) or value >= 1 else f"{value:.3f}"
+    return format_seconds(value) if not math.isfinite(value) or value >= 1 else f"{value:.3f}"

@@ -15,7 +15,7 @@ from earlybird.plots.chart import Axis, Bound, Chart, Curve, Panel
 from earlybird.plots.style import DARK, DOTTED, MUTED, OTHERS, PLAIN, Look, look
 from earlybird.plots.vega import drawn as drawing
 from earlybird.plots.vega import page
-from earlybird.quantities import seconds
+from earlybird.quantities import parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -180,7 +180,7 @@ def _delays(result: Result, styles: dict[str, Look]) -> Panel:
         if rows.height
     ]
     longest = max(waits["wait"], default=0.0)
-    delays = sorted(seconds(text) or 0.0 for text in result.scenario["measure"].get("start-up-delays", ()))
+    delays = sorted(parse_duration(text) or 0.0 for text in result.scenario["measure"].get("start-up-delays", ()))
     shown = _apart((delay for delay in delays if delay <= longest), APART * longest)[:MOST_DEADLINES]
     deadlines = [Bound("", delay, "y", DEADLINE, f"start-up delay {delay:g} s") for delay in shown]
     note = f"not delivered by the end: {lost} of {written.height}" if lost else ""

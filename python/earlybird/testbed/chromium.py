@@ -1,4 +1,4 @@
-"""Chromium without a window: a page of ours plays the film, and tells what the browser says of it."""
+"""Headless Chromium: a page plays the film and reports the events of its player."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def program() -> str | None:
 
 def told(seen: dict[str, Any], offset: float) -> dict[str, Any]:
     """
-    Turn what the page told into what all players report.
+    Convert the report of the page to the common format.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def told(seen: dict[str, Any], offset: float) -> dict[str, Any]:
 
 
 class Reporter(ThreadingHTTPServer):
-    """Gives the page to the browser on this side of the link, and takes what it tells."""
+    """A server on the near side, which serves the page and receives its reports."""
 
     daemon_threads = True
 

@@ -1,4 +1,4 @@
-"""What a test bed's file says, and whether it makes sense."""
+"""Definition files of test beds and their validation."""
 
 import copy
 import difflib
@@ -31,7 +31,7 @@ ANY_SENDER: Final = "reno"
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """What is played: a file, or a film that is made on this machine."""
+    """The film to play: a file, or one that is generated on this machine."""
 
     made: str = "papers"
     """``papers``: 1080p24 of 10.9 Mb/s, as in the PERT-video paper; ``clip``: 320 × 180, 0.3 Mb/s."""
@@ -132,7 +132,7 @@ def scenario_of(link: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _testbed(document: dict[str, Any]) -> Testbed:
-    """Build what a document says, each part with its own word about what is wrong."""
+    """Build a test bed from a document; each part reports its own errors."""
     parts = {"film": Film, "competing": Competing, "vlc": Vlc}
     built = {name: build(kind, _table(document, name), name) for name, kind in parts.items() if name in document}
     link = dict(_table(document, "link").items())
@@ -185,7 +185,7 @@ def _of_link(error: ScenarioError, link: Mapping[str, Any]) -> str:
 
 
 def _play(bed: Testbed, client: str, sender: str, folder: Path) -> PlayRun:
-    """Write down all that decides a play."""
+    """Return everything that decides the outcome of a play."""
     rival = bed.competing
     competing = {"sender": rival.sender, "flows": rival.flows} if rival and rival.flows else None
     testbed = {

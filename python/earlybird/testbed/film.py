@@ -1,4 +1,4 @@
-"""The film that is played: a file of the user's, or one that is made once and kept."""
+"""Films to play: a file of the user, or one that is generated once and kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test bed needs of the machine, and whether it is there."""
+"""Requirements of a test bed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LIBRARY: Final = "pip install 'earlybird[testbed]'"
 
 
 class Need(NamedTuple):
-    """Something that is needed."""
+    """A requirement."""
 
     name: str
     why: str
@@ -63,7 +63,7 @@ def rights() -> Need:
 
 
 def senders() -> Need:
-    """Tell which congestion controls there are."""
+    """Return the requirement of congestion controls, with those that are available."""
     names = available_senders()
     hint = "`modprobe tcp_bbr`; `earlybird kernel load pert`"
     return Need("senders", ", ".join(names), bool(names), hint)

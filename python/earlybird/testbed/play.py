@@ -1,4 +1,4 @@
-"""One play: a film over a link, a sender and a client, and what became of it."""
+"""One play: a film, a link, a sender and a client, and the result."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def make_play(document: Mapping[str, Any], seed: int) -> Result:
 
 
 class _Unwatched(Exception):
-    """The client showed nothing of the film, and says why."""
+    """Raised if the client has shown nothing of the film."""
 
 
 def _watched(bed: Mapping[str, Any], film: Path, seed: int) -> tuple[dict[str, Any], str, dict[str, Any]]:
@@ -132,7 +132,7 @@ def _rival(bed: Mapping[str, Any]) -> list[str]:
 
 
 def _description(bed: Mapping[str, Any], film: Path) -> str:
-    """Tell the viewer what to do."""
+    """Return the instructions for the viewer process."""
     import av
 
     with av.open(str(film)) as container:

@@ -1,4 +1,4 @@
-"""What a batch of plays says: a row for each cell, with intervals over its plays."""
+"""Report of a batch: a row per cell, with confidence intervals over its plays."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def rows(plays: SweepResult) -> list[dict[str, Any]]:
 
 
 def label(value: object) -> str:
-    """Name a value of a grid in few words: a share or a distance of losses, or the value itself."""
+    """Return a short label of a grid value: a share or distance of losses, or the value itself."""
     if isinstance(value, list):
         return ", ".join(map(label, value)) or "none"
     if isinstance(value, dict):

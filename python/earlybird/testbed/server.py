@@ -31,7 +31,7 @@ LAYOUT: Final = struct.Struct("=8x24I2Q2Q5I")
 
 
 class Sample(NamedTuple):
-    """What `TCP_INFO` says of a connection."""
+    """A sample of `TCP_INFO`."""
 
     cwnd: int
     ssthresh: int
@@ -42,7 +42,7 @@ class Sample(NamedTuple):
 
     @classmethod
     def of(cls, connection: socket.socket) -> Sample:
-        """Ask the kernel."""
+        """Read the sample from the kernel."""
         fields = LAYOUT.unpack(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, LAYOUT.size))
         return cls(fields[18], fields[17], fields[15], fields[4], fields[23], fields[26])
 
@@ -52,7 +52,7 @@ COLUMNS: Final = ("time_s", "connection", *Sample._fields)
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers requests for the film, whole or in part (RFC 9110 §14)."""
+    """Handle requests for the film, in full or as a range (RFC 9110 §14)."""
 
     protocol_version = "HTTP/1.1"
     server: Server
@@ -76,11 +76,11 @@ class Handler(BaseHTTPRequestHandler):
             self.connection.sendfile(file, first, last - first + 1)
 
     def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one film, and keeps its connections within reach of the sampler."""
+    """An HTTP server of one film, whose connections the sampler can read."""
 
     daemon_threads = True
 
@@ -101,7 +101,7 @@ class Server(ThreadingHTTPServer):
         return connection, address
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Let a player leave when it likes."""
+        """Ignore players that disconnect."""
 
 
 def _range(text: str, size: int) -> tuple[int, int]:

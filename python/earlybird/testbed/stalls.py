@@ -1,4 +1,4 @@
-"""When a player stood still, by what it says of itself."""
+"""Stalls of a player, from its own events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def stalls(marks: Iterable[tuple[float, bool]], end: float) -> list[tuple[float, float]]:
     """
-    Pair what a player says of running dry with what it says of going on.
+    Pair a player's events of an empty buffer with those of continued playback.
 
     Parameters
     ----------

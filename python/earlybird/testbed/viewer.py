@@ -80,7 +80,7 @@ def _start_sound() -> None:
 
 
 def _listen_to_transfers(competing: dict[str, Any] | None) -> None:
-    """Take the bytes of the transfers that compete, each in a process of its own."""
+    """Receive competing transfers, each in its own process."""
     for _ in range(competing["flows"] if competing else 0):
         multiprocessing.Process(target=_drain, daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""VLC by its library: it decodes really and on the clock, and the time of every picture that it would show is noted."""
+"""VLC through libvlc: decodes in real time and records the time of each picture."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def watch(
 
 
 def said(lines: Sequence[Line], caching_ms: int, end: float) -> dict[str, Any]:
-    """Read what VLC said: its stalls, late pictures, frames not decoded, sound too late, and how its buffer grew."""
+    """Parse VLC's log: stalls, late pictures, frames not decoded, late sound, and the growth of its buffer."""
     marks = [(at, PLAYING in text) for at, text in lines if PLAYING in text or STALLED in text]
     grown = [int(found[1]) for _, text in lines if (found := re.search(r"pts_delay increased to (\d+)", text))]
     return {
@@ -117,10 +117,10 @@ def _count(lines: Sequence[Line], pattern: str) -> int:
 
 
 class Screen:
-    """Takes VLC's pictures at their time in place of a window, and keeps the time."""
+    """A video output that records the time of each picture instead of showing it."""
 
     def __init__(self, size: tuple[int, int]) -> None:
-        """Have room for one picture, which no one looks at."""
+        """Allocate a buffer for one picture, which is never displayed."""
         self.width, self.height = size
         self.times: list[float] = []
         self._room = ctypes.create_string_buffer(PLANES * self.width * self.height)

@@ -10,7 +10,7 @@ from earlybird import _core
 from earlybird.errors import InputError
 from earlybird.files import finite
 from earlybird.paths import CHECKS
-from earlybird.quantities import share as share_of
+from earlybird.quantities import parse_share
 from earlybird.study.archive.judgement import Judgement, judge
 from earlybird.study.archive.reading import Archive, open_archive
 from earlybird.study.archive.repetition import Repetition, Sample, drawn, repeat, repeatable
@@ -113,7 +113,7 @@ def check_archive(
     archive = open_archive(path)
     archive.container.verify()
     judgement, keys = judge(archive), repeatable(archive)
-    chosen = drawn(keys, sample, None if share is None else share_of(share), seed)
+    chosen = drawn(keys, sample, None if share is None else parse_share(share), seed)
     repetitions = repeat(archive, chosen, jobs=jobs, output=Path(output), progress=progress)
     in_real_time = len(archive.by_key) - len(keys)
     return Check(archive, judgement, Sample(len(chosen), len(keys), seed), repetitions, in_real_time)

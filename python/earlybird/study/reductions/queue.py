@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from earlybird.plots.lines import plain_line
-from earlybird.quantities import seconds
+from earlybird.quantities import parse_duration
 from earlybird.result import Result
 
 
@@ -82,7 +82,7 @@ def in_tenths(shares: NDArray[np.float64], buffer: float) -> NDArray[np.float64]
 
 def _length_shares(result: Result) -> NDArray[np.float64]:
     """Return the shares of the samples after the warm-up at which so many packets waited."""
-    warm_up = seconds(result.scenario["measure"]["warm-up"]) or 0.0
+    warm_up = parse_duration(result.scenario["measure"]["warm-up"]) or 0.0
     samples = result.series.filter(subject=result.summary["bottleneck"], quantity="queue_packets")
     lengths = samples.filter(pl.col("time_s") >= warm_up)["value"].cast(pl.Int64)
     return np.bincount(lengths).astype(float) / len(lengths)

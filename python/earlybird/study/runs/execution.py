@@ -22,7 +22,7 @@ from earlybird.study.language.library import choose_studies, find_study
 from earlybird.study.runs.plan import StudyRun, plan
 from earlybird.sweeps import PlannedRun, awaited, complete, share
 from earlybird.tables import build
-from earlybird.testbed.bed import is_play, play_all
+from earlybird.testbed.batch import is_play, play_all
 from earlybird.testbed.definition import load
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from earlybird.quantities import seconds
+from earlybird.quantities import parse_duration
 from earlybird.study.language.definition import Grid, Part, Study
 from earlybird.study.language.observed import written
 from earlybird.study.language.points import Scalar
@@ -142,4 +142,4 @@ def _settings(study: Study, part: Part, scale: str, axes: Mapping[str, Scalar]) 
 
 def _duration(part: Part, text: str) -> dict[str, object]:
     """Return the duration of a run; a play has that of its film."""
-    return {"seconds": seconds(text)} if part.is_played else {"duration": text}
+    return {"seconds": parse_duration(text)} if part.is_played else {"duration": text}

@@ -1,4 +1,4 @@
-"""Scenarios to begin with: short, with comments, and valid."""
+"""Templates of scenarios: short, commented and valid."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def template_text(name: str) -> str:
     return there[name].read_text(encoding="utf-8")
 
 
-def begin(name: str, path: Path) -> None:
+def write_template(name: str, path: Path) -> None:
     """
     Write a template to a new file.
 

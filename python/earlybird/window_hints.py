@@ -1,4 +1,4 @@
-"""Flows that their own window held back, which no network did: told with the results."""
+"""Hints on flows that were limited by their own window instead of the network."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ NOTICED: Final = 0.01
 """Share of its time from which on a flow's window is told to have held it back."""
 
 
-def window_notes(result: Result) -> Iterator[str]:
+def window_hints(result: Result) -> Iterator[str]:
     """
-    Tell which groups of flows the largest window of their senders held back, and what it lets through.
+    Yield a hint for each group of flows that the largest window of its senders limited.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""A batch of plays: what is missing of it is made, a control run first."""
+"""A batch of plays: missing plays are made, control runs first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FROZEN_AT_MOST: Final = 1.0
 @dataclass(frozen=True)
 class Batch:
     """
-    What a batch of plays came to.
+    The results of a batch of plays.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Batch:
 
     @property
     def problems(self) -> list[str]:
-        """What keeps the batch from being trusted, a sentence each."""
+        """Reasons not to trust the batch, one sentence each."""
         rows = self.controls.runs.to_dicts()
         stalled = [
             f"the control run of {row['client']}, over a link without limits, had {row['stalls']} stalls and"
@@ -141,7 +141,7 @@ def _prepare(planned: Sequence[PlannedRun], say: Callable[[str], None]) -> None:
 
 
 def _forget(old: Sequence[PlannedRun], store: Store) -> None:
-    """Let control runs be made again: they tell how the machine is now."""
+    """Delete control runs, so that they are repeated: they measure the machine as it is now."""
     for run in old:
         if store.has(run.key):
             store.discard(run.key)
