@@ -11,6 +11,7 @@ mod default_window;
 mod emulation;
 mod encoder;
 mod endpoint;
+mod link_paths;
 mod live_event_log;
 mod loss;
 mod marking;

@@ -1,6 +1,5 @@
 //! Losses, reordering and duplication of a link, from scenario to simulator.
 
-use crate::plan::Plan;
 use earlybird_scenario::{Channel, Fraction, Loss as LossModel, Periodic};
 use earlybird_sim::{
     CorrelatedBernoulli, Duplication, Fading, FourState, GilbertElliott, Impairments, Loss, LossRule, PacketFilter,
@@ -8,12 +7,15 @@ use earlybird_sim::{
 };
 use earlybird_units::SeedTree;
 
-pub(crate) fn losses_of(plan: &Plan, models: &[LossModel], seeds: SeedTree) -> Vec<Loss> {
-    (0..).zip(models).map(|(index, model)| loss_of(plan, model, seeds.nth(index))).collect()
+/// Finds the packets to which a rule applies, by the name of a flow or group.
+pub(crate) type FilterOf<'a> = &'a dyn Fn(Option<&str>) -> PacketFilter;
+
+pub(crate) fn losses_of(filter_of: FilterOf<'_>, models: &[LossModel], seeds: SeedTree) -> Vec<Loss> {
+    (0..).zip(models).map(|(index, model)| loss_of(filter_of, model, seeds.nth(index))).collect()
 }
 
-fn loss_of(plan: &Plan, model: &LossModel, seeds: SeedTree) -> Loss {
-    Loss { filter: filter_of(plan, model.flow()), ..Loss::new(rule_of(model, seeds), seeds.random()) }
+fn loss_of(filter_of: FilterOf<'_>, model: &LossModel, seeds: SeedTree) -> Loss {
+    Loss { filter: filter_of(model.flow()), ..Loss::new(rule_of(model, seeds), seeds.random()) }
 }
 
 fn rule_of(model: &LossModel, seeds: SeedTree) -> LossRule {
@@ -50,23 +52,16 @@ fn first_of(periodic: &Periodic, seeds: SeedTree) -> u64 {
     periodic.first.unwrap_or(periodic.period)
 }
 
-fn filter_of(plan: &Plan, name: Option<&str>) -> PacketFilter {
-    PacketFilter {
-        flow: name.and_then(|name| plan.flow_named(name)),
-        group: name.and_then(|name| plan.group_named(name)),
-    }
-}
-
-pub(crate) fn impairments_of(plan: &Plan, channel: &Channel, seeds: SeedTree) -> Impairments {
+pub(crate) fn impairments_of(filter_of: FilterOf<'_>, channel: &Channel, seeds: SeedTree) -> Impairments {
     let reordering = channel.reorder.as_ref().map(|rule| Reordering {
         chance: chance_of(rule.probability, rule.correlation, seeds.child("reorder")),
-        filter: filter_of(plan, rule.flow.as_deref()),
+        filter: filter_of(rule.flow.as_deref()),
         delay: rule.delay.duration(),
         packets: rule.packets,
     });
     let duplication = channel.duplicate.as_ref().map(|rule| Duplication {
         chance: chance_of(rule.probability, rule.correlation, seeds.child("duplicate")),
-        filter: filter_of(plan, rule.flow.as_deref()),
+        filter: filter_of(rule.flow.as_deref()),
     });
     Impairments::new(reordering, duplication)
 }

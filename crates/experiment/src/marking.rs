@@ -1,10 +1,8 @@
 //! Which queues of a scenario mark packets, and the network without marks that nobody answers.
 
+use crate::link_paths::ACCESS;
 use earlybird_scenario::{Link, Network, Queue};
 use std::collections::BTreeSet;
-
-/// The name under which the access links of a dumbbell go here.
-pub(crate) const ACCESS: &str = "access";
 
 /// Returns whether the queue of the link of this name marks packets.
 pub(crate) fn marks(network: &Network, name: &str) -> bool {

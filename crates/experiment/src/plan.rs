@@ -4,6 +4,7 @@ use crate::applications::{source, viewer};
 use crate::bottleneck::bottleneck_of;
 use crate::default_window;
 use crate::endpoint::carrier_of;
+use crate::link_paths::no_route;
 use crate::loss::{impairments_of, losses_of};
 use crate::rates::rates_of;
 use crate::topology::{AppStart, FlowSpec, RoutePair, Topology};
@@ -11,7 +12,7 @@ use crate::web::session;
 use earlybird_scenario::{
     Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start, Transport, WebSessions,
 };
-use earlybird_sim::{Carrier, FlowId, GroupId, HeaderSize, LinkId, LinkSettings, Network, NodeId, RouteId};
+use earlybird_sim::{Carrier, FlowId, GroupId, HeaderSize, LinkId, LinkSettings, Network, NodeId, PacketFilter};
 use earlybird_traffic::{PathId, Sites};
 use earlybird_units::{Duration, Instant, SeedTree};
 use std::rc::Rc;
@@ -83,18 +84,25 @@ impl Plan {
         }
         let warm_up = Instant::ZERO + scenario.measure.warm_up.duration();
         let end = Instant::ZERO + scenario.duration.duration();
-        let (named, network) = (scenario.measure.bottleneck.clone(), scenario.network.clone());
+        let derived = || bottleneck_of(&scenario.network, &scenario.flows, end);
+        let bottleneck = scenario.measure.bottleneck.clone().map_or_else(derived, Ok)?;
+        let network = scenario.network.clone();
         let counts_queue_lengths = scenario.measure.queue_positions;
-        let bottleneck = named.clone().unwrap_or_default();
-        let plan = Self { flows: Vec::new(), groups, bottleneck, warm_up, end, network, counts_queue_lengths, seeds };
-        let derived = || bottleneck_of(&plan);
-        Ok(Self { bottleneck: named.map_or_else(derived, Ok)?, ..plan })
+        Ok(Self { flows: Vec::new(), groups, bottleneck, warm_up, end, network, counts_queue_lengths, seeds })
     }
 
     /// Returns the flow with this name.
     pub(crate) fn flow_named(&self, name: &str) -> Option<FlowId> {
         let index = self.flows.iter().position(|flow| flow.name == name)?;
         Some(FlowId(index as u32))
+    }
+
+    /// Returns the packets to which a rule for the flow or group of this name applies; all if it names none.
+    fn filter_of(&self, name: Option<&str>) -> PacketFilter {
+        PacketFilter {
+            flow: name.and_then(|name| self.flow_named(name)),
+            group: name.and_then(|name| self.group_named(name)),
+        }
     }
 
     /// Returns the bottleneck's number: links are numbered in the order in which the scenario names them.
@@ -288,20 +296,9 @@ impl<'a> NetworkBuilder<'a> {
         HostLinks { up, down }
     }
 
-    /// Returns the routes of a flow's data and of its ACKs between named nodes. `None` in a dumbbell, whose hosts have no names.
-    pub(crate) fn routes_of(&mut self, flow: &Flow) -> Result<Option<[RouteId; 2]>, ScenarioError> {
-        let TopologyKind::Links(nodes) = self.shape.clone() else { return Ok(None) };
-        let RoutePair { there, back } = self.route_pair_between(&nodes, flow)?;
-        Ok(Some([there, back]))
-    }
-
     fn route_pair_between(&mut self, nodes: &[(String, NodeId)], flow: &Flow) -> Result<RoutePair, ScenarioError> {
         let [from, to] = [&flow.from, &flow.to].map(|name| node_named(nodes, name));
-        let no_route = |_| ScenarioError {
-            path: format!("flows.{}", flow.name),
-            problem: format!("has no route from `{}` to `{}` and back", flow.from, flow.to),
-            ..ScenarioError::default()
-        };
+        let no_route = |_| no_route(flow);
         Ok(RoutePair {
             there: self.network.add_route(from, to).map_err(no_route)?,
             back: self.network.add_route(to, from).map_err(no_route)?,
@@ -324,10 +321,10 @@ fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, c
         limit: channel.queue.limit(),
         discipline: channel.queue.discipline(),
         random: seeds.child("queue").random(),
-        losses: losses_of(plan, &channel.loss, seeds),
+        losses: losses_of(&|name| plan.filter_of(name), &channel.loss, seeds),
     };
     let id = network.add_link(ends[0], ends[1], settings);
-    network.set_impairments(id, impairments_of(plan, channel, seeds));
+    network.set_impairments(id, impairments_of(&|name| plan.filter_of(name), channel, seeds));
     network.link_mut(id).count_until(plan.end);
     if name == plan.bottleneck {
         network.link_mut(id).count_groups(plan.groups.len(), plan.warm_up);

@@ -3,8 +3,8 @@
 //! The effect of a scenario is computed in full – flows that start in time, links that they cross, settings of their endpoints,
 //! marks that a queue sets and an endpoint answers –, and a setting that does not change the effect is unused.
 
-use crate::bottleneck::ways_of;
 use crate::endpoint::carrier_of;
+use crate::link_paths::link_names;
 use crate::marking::{marks, network_in_effect};
 use crate::plan::Plan;
 use earlybird_scenario::{Flow, Network, Scenario, ScenarioError, Setting, Start, visit_settings};
@@ -62,13 +62,14 @@ fn complaint(setting: &Setting, scenario: &Scenario) -> ScenarioError {
 fn effect_of(scenario: &Scenario) -> Option<Effect> {
     let nodes = scenario.network.nodes();
     let has_ends = |flow: &Flow| [&flow.from, &flow.to].iter().all(|end| nodes.contains(&end.as_str()));
-    let plan = scenario.flows.iter().all(has_ends).then(|| Plan::of_groups(scenario, 1).ok())??;
+    // A scenario of which there is no plan is not legal.
+    scenario.flows.iter().all(has_ends).then(|| Plan::of_groups(scenario, 1).ok())??;
     let running = || scenario.flows.iter().filter(|flow| first_start(flow) < scenario.duration);
     let mut flows = Vec::new();
     let (mut crossed, mut answers) = (BTreeSet::new(), BTreeSet::new());
     for flow in running() {
         let endpoint = scenario.endpoint_of(flow).ok()?;
-        let [there, back] = ways_of(&plan, flow).ok()?;
+        let [there, back] = link_names(&scenario.network, flow).ok()?;
         let is_marked = there.iter().any(|link| marks(&scenario.network, link));
         let carrier = in_effect(carrier_of(&endpoint, flow), is_marked);
         if is_markable(&carrier) {

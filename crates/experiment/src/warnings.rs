@@ -1,9 +1,9 @@
 //! Warnings about scenarios that are legal but probably not intended.
 
 use crate::Outputs;
-use crate::bottleneck::ways_of;
 use crate::capture::LENGTHS;
 use crate::endpoint::full_packet;
+use crate::link_paths::link_names;
 use crate::marking::{marks, room_in_bytes};
 use crate::plan::Plan;
 use crate::unused_settings::first_start;
@@ -44,7 +44,7 @@ fn nothing_to_run(scenario: &Scenario) -> Vec<ScenarioError> {
 fn marks_that_never_come(scenario: &Scenario, plan: &Plan) -> Result<Vec<ScenarioError>, ScenarioError> {
     let mut found = Vec::new();
     for (flow, group) in scenario.flows.iter().zip(&plan.groups) {
-        let [there, _] = ways_of(plan, flow)?;
+        let [there, _] = link_names(&scenario.network, flow)?;
         let lives_by_marks =
             matches!(group.carrier, Carrier::Tcp(settings) if settings.opener.ecn == EcnMode::Accurate);
         if lives_by_marks && !there.iter().any(|link| marks(&scenario.network, link)) {
@@ -65,7 +65,7 @@ fn queues_without_room(scenario: &Scenario, plan: &Plan) -> Result<Vec<ScenarioE
     let mut found: Vec<ScenarioError> = Vec::new();
     for (flow, group) in scenario.flows.iter().zip(&plan.groups) {
         let packet = full_packet(&group.carrier);
-        for link in &ways_of(plan, flow)?[0] {
+        for link in &link_names(&scenario.network, flow)?[0] {
             let Some((path, room)) = room_in_bytes(&scenario.network, link).filter(|(_, room)| *room < packet) else {
                 continue;
             };

@@ -39,7 +39,7 @@ pub use ids::{EndpointId, FlowId, GroupId, LinkId, NodeId, RouteId};
 pub use impairment::{CorrelatedBernoulli, Duplication, Impairments, Reordering};
 pub use link::{Counters, Link, LinkSettings};
 pub use loss::{Fading, FourState, GilbertElliott, Loss, LossRule};
-pub use network::{Network, NoRoute};
+pub use network::{Network, NoRoute, fewest_links};
 pub use observer::{DropCause, Observer, PacketEvent};
 pub use packet::{Content, Packet};
 pub use packet_filter::PacketFilter;

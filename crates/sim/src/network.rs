@@ -69,6 +69,39 @@ pub struct Network {
     nodes: u32,
 }
 
+/// Returns the links of the path with the fewest of them; `ends` has the nodes that each link leads from and to. `None` if
+/// the nodes are not connected.
+///
+/// Of equally long paths it is the one whose links were added first, so that the result depends on nothing but the input.
+pub fn fewest_links(ends: &[(NodeId, NodeId)], from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
+    let nodes = ends.iter().flat_map(|(start, end)| [start.0, end.0]).chain([from.0, to.0]).max().unwrap_or(0);
+    let mut incoming_link = vec![None; nodes as usize + 1];
+    let mut frontier = VecDeque::from([from]);
+    while let Some(node) = frontier.pop_front() {
+        if node == to {
+            return Some(backtrack(ends, from, to, &incoming_link));
+        }
+        for (index, &(start, end)) in ends.iter().enumerate() {
+            if start == node && end != from && incoming_link[end.0 as usize].is_none() {
+                incoming_link[end.0 as usize] = Some(LinkId(index as u32));
+                frontier.push_back(end);
+            }
+        }
+    }
+    None
+}
+
+fn backtrack(ends: &[(NodeId, NodeId)], from: NodeId, to: NodeId, incoming_link: &[Option<LinkId>]) -> Vec<LinkId> {
+    let mut route = Vec::new();
+    let mut node = to;
+    while let Some(link) = incoming_link[node.0 as usize].filter(|_| node != from) {
+        route.push(link);
+        node = ends[link.0 as usize].0;
+    }
+    route.reverse();
+    route
+}
+
 impl Network {
     /// Adds a node.
     pub fn add_node(&mut self) -> NodeId {
@@ -91,7 +124,7 @@ impl Network {
     ///
     /// [`NoRoute`] if the nodes are not connected.
     pub fn add_route(&mut self, from: NodeId, to: NodeId) -> Result<RouteId, NoRoute> {
-        let links = self.shortest(from, to).ok_or(NoRoute { from, to })?;
+        let links = fewest_links(&self.ends, from, to).ok_or(NoRoute { from, to })?;
         Ok(self.add_route_over(links))
     }
 
@@ -126,34 +159,6 @@ impl Network {
         let is_private = |link: LinkId| matches!(self.feeders[link.0 as usize], Upstream::One(_));
         let is_known = next != Hop::END && is_private(next.link()) && !self.link(next.link()).is_event_driven();
         is_known && !self.link(link).is_impaired && !self.link(link).is_event_driven()
-    }
-
-    fn shortest(&self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
-        let mut incoming_link = vec![None; self.nodes as usize];
-        let mut frontier = VecDeque::from([from]);
-        while let Some(node) = frontier.pop_front() {
-            if node == to {
-                return Some(self.backtrack(from, to, &incoming_link));
-            }
-            for (index, &(start, end)) in self.ends.iter().enumerate() {
-                if start == node && end != from && incoming_link[end.0 as usize].is_none() {
-                    incoming_link[end.0 as usize] = Some(LinkId(index as u32));
-                    frontier.push_back(end);
-                }
-            }
-        }
-        None
-    }
-
-    fn backtrack(&self, from: NodeId, to: NodeId, incoming_link: &[Option<LinkId>]) -> Vec<LinkId> {
-        let mut route = Vec::new();
-        let mut node = to;
-        while let Some(link) = incoming_link[node.0 as usize].filter(|_| node != from) {
-            route.push(link);
-            node = self.ends[link.0 as usize].0;
-        }
-        route.reverse();
-        route
     }
 
     /// Returns the first hop of a route, or of the rest of one.
