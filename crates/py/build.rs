@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// For a simulation, and what comes to it in real time between sockets and over our own endpoints.
-const SIM: [&str; 9] = ["units", "wire", "tcp", "datagram", "quic", "traffic", "sim", "scenario", "experiment"];
+const SIM: [&str; 11] =
+    ["units", "wire", "tcp", "datagram", "quic", "traffic", "queue", "sim", "transport", "scenario", "experiment"];
 const KERNEL: [&str; 3] = ["emulator", "backends", "scheduling"];
 const LIVE: [&str; 1] = ["live"];
 
