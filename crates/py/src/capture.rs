@@ -13,6 +13,7 @@ use std::path::PathBuf;
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
 pub(crate) fn tcp_segments(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+    // Captures have gigabytes: other threads of Python, such as a progress bar, go on meanwhile.
     let reading = py.detach(|| earlybird_capture::read(&path))?;
     let result = PyDict::new(py);
     result.set_item("packets", reading.packets)?;

@@ -50,12 +50,14 @@ pub(crate) fn emulate<'py>(
     watch: Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let Emulation { network, way } = emulation(scenario.inner(), seed, flow).map_err(scenario_error)?;
+    // The command is one flow, whatever connections it opens: all its packets take the route of the chosen flow.
     let route = FlowRoute { forward: way.there, reverse: way.back, flow: FlowId(0), group: GroupId(0) };
     let emulator = Emulator::new(network, FlowRoutes::all(route), ());
     let capture = pcap.as_deref().map(begin_capture).transpose()?;
     let shell = Shell::new(mtu, far_side(far)?).map_err(shell_error)?;
     let programs = Programs { command, servers, resolver };
     let watch = watch.unbind();
+    // The emulator runs without the interpreter's lock; an exception of `watch` is carried around it.
     let mut raised = None;
     let outcome = py.detach(|| {
         let poll = |snapshot| {

@@ -47,6 +47,7 @@ fn scenario_error_in(
 }
 
 fn located_error(error: earlybird_scenario::ScenarioError, location: &str) -> PyErr {
+    // The text has the location, `path` has not: programs compare paths.
     let exception = ScenarioError::new_err(format!("{location}{error}"));
     let attributes = [("path", error.path), ("value", error.value), ("allowed", error.allowed), ("hint", error.hint)];
     // Setting an attribute of an exception only fails if memory is short; the message is there in any case.
@@ -64,6 +65,7 @@ fn run_error(error: RunError) -> PyErr {
         }
         RunError::Namespace(error) => emulate::namespace_error(&error),
         RunError::Machine { problem, error } => PyOSError::new_err(format!("{problem}: {error}")),
+        // Only Ctrl-C and an exception of `watch` interrupt; callers put the exception in the place of this one.
         RunError::Interrupted => PyKeyboardInterrupt::new_err(()),
     }
 }
@@ -107,6 +109,7 @@ fn code_version(backend: &str) -> &'static str {
     match backend {
         "kernel" => env!("EARLYBIRD_KERNEL_VERSION"),
         "live" => env!("EARLYBIRD_LIVE_VERSION"),
+        // Models and plans are computed by the simulator or in Python, whose changes have a revision of their own.
         _ => env!("EARLYBIRD_SIM_VERSION"),
     }
 }

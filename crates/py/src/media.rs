@@ -9,6 +9,7 @@ pub(crate) struct WithPython;
 
 impl ReadMedia for WithPython {
     fn read(&self, file: &Path, wanted: Wanted) -> Result<String, ScenarioError> {
+        // Scenarios are parsed while the lock is held; attaching again costs nothing.
         Python::attach(|py| document_of(py, file, wanted).map_err(|error| reader_error(py, &error)))
     }
 }

@@ -21,6 +21,7 @@ pub(crate) struct OutputsDict {
 /// `ValueError` if runs write no file of that name.
 pub(crate) fn outputs(given: Option<OutputsDict>) -> PyResult<Outputs> {
     let Some(given) = given else { return Ok(Outputs::default()) };
+    // Flows without a trace are valid here: `output_warnings` reports them.
     let mut outputs = Outputs { trace_flows: given.flows, ..Outputs::default() };
     for (name, path) in given.files {
         let file = outputs.file_mut(&name);

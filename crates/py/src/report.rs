@@ -7,6 +7,7 @@ use pyo3::types::{PyDict, PyList};
 
 /// Returns the `summary` and the `tables` of a run.
 pub(crate) fn to_dict(py: Python<'_>, report: Report) -> PyResult<Bound<'_, PyDict>> {
+    // Dictionaries keep the order of insertion, which is the order of the columns in files.
     let summary = PyDict::new(py);
     for (key, value) in report.summary {
         match value {

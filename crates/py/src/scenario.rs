@@ -24,6 +24,7 @@ pub(crate) struct ResolvedScenario {
 impl From<Scenario> for ResolvedScenario {
     fn from(scenario: Scenario) -> Self {
         let json = earlybird_scenario::canonical_json(&scenario);
+        // `DefaultHasher::new` has fixed keys, so that the hash is the same in all processes of a sweep.
         let mut hasher = DefaultHasher::new();
         json.hash(&mut hasher);
         Self { scenario, json, digest: hasher.finish() }
@@ -32,6 +33,7 @@ impl From<Scenario> for ResolvedScenario {
 
 impl PartialEq for ResolvedScenario {
     fn eq(&self, other: &Self) -> bool {
+        // The digest first: it tells nearly all unequal scenarios apart without comparing the text.
         self.digest == other.digest && self.json == other.json
     }
 }
@@ -60,6 +62,7 @@ impl ResolvedScenario {
         scenario.map(Self::from).map_err(|error| scenario_error_in(error, text, &overrides, source))
     }
 
+    // Pickle calls the constructor with these: canonical JSON has all defaults and no files, so it needs no folder.
     fn __getnewargs__(&self) -> (&str,) {
         (&self.json,)
     }
@@ -191,6 +194,7 @@ impl ResolvedScenario {
     /// `ScenarioError` if it takes more than `limit` bytes.
     #[pyo3(signature = (limit, outputs=None))]
     fn estimate(&self, limit: f64, outputs: Option<OutputsDict>) -> PyResult<(f64, f64, f64)> {
+        // Traces are held in memory until the end of a run, so that they count.
         let outputs = outputs::outputs(outputs)?;
         let estimate = earlybird_experiment::estimate(&self.scenario, &outputs).map_err(scenario_error)?;
         estimate.within(limit).map_err(scenario_error)?;
@@ -220,6 +224,7 @@ impl ResolvedScenario {
         let watch = watch.map(Bound::unbind);
         let mut raised = None;
         let mut limiter = RateLimiter::default();
+        // Without the lock, so that threads of Python run simulations at the same time, as `earlybird plan` does.
         let report = py.detach(|| {
             let mut keep_going = |done: f64| {
                 raised = limiter.call(|| Python::attach(|py| poll(py, watch.as_ref(), done))).err();

@@ -26,6 +26,7 @@ pub(crate) fn transmit<'py>(
     let read = |text: &str| Address::parse(text).map_err(|error| PyValueError::new_err(error.to_string()));
     let (from, to) = (read(source)?, read(destination)?);
     let watch = watch.unbind();
+    // The relay runs without the interpreter's lock; an exception of `watch` is carried around it.
     let mut raised = None;
     let report = py.detach(|| {
         let mut poll = |report: Option<&Report>| match Python::attach(|py| poll(py, &watch, report)) {
@@ -48,9 +49,11 @@ fn relay_error(error: RelayError) -> PyErr {
     match error {
         RelayError::Transport(error) => scenario_error(error),
         RelayError::End(address, error) => match error.raw_os_error() {
+            // With a code Python chooses the subclass, such as `ConnectionRefusedError`.
             Some(code) => PyOSError::new_err((code, error.to_string(), address)),
             None => PyOSError::new_err(format!("{address}: {error}")),
         },
+        // Two relays, or none: the addresses are wrong, not the system.
         RelayError::Ends(_) => PyValueError::new_err(error.to_string()),
     }
 }
