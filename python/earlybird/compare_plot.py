@@ -13,8 +13,8 @@ from earlybird.compare_view import circumstances
 from earlybird.formatting import format_rate, format_seconds
 from earlybird.player import LATE_SHARE_ALLOWED
 from earlybird.plots.chart import Axis, Bound, Chart, Curve, Mark, Panel, Region, plain_number
+from earlybird.plots.run import write
 from earlybird.plots.style import DARK, DOTTED, HOLDS, INK, SOLID, Look, looks
-from earlybird.plots.vega import drawn
 from earlybird.recommendation import typical_need
 from earlybird.statistics import student_interval
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from earlybird.compare import Comparison
 
+ENDINGS: Final = (".png", ".svg")
 WORST: Final = 1.0
 BEST: Final = 1e-5
 ON_TIME: Final = {10.0**-power: f"{plain_number(100 - 10.0 ** (2 - power))} %" for power in range(6)}
@@ -41,27 +42,9 @@ MARKERS: Final = 6
 GOAL: Final = Look(INK, DARK[INK], DOTTED, ".")
 
 
-def save_plot(comparison: Comparison, path: Path) -> list[Path]:
-    """
-    Draw the comparison.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What to draw.
-    path : Path
-        Where to, without suffix; its folder is made if need be.
-
-    Returns
-    -------
-    list of Path
-        The PNG and the SVG.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    files = [path.with_name(f"{path.name}.{ending}") for ending in ("png", "svg")]
-    for file in files:
-        file.write_bytes(drawn(chart(comparison), file.suffix.removeprefix(".")))
-    return files
+def save_plot(comparison: Comparison, path: Path) -> None:
+    """Draw a comparison to a file; the same comparison gives the same bytes."""
+    write(path, chart(comparison), ENDINGS)
 
 
 def chart(comparison: Comparison) -> Chart:

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from earlybird import compare, compare_plot, compare_view
     from earlybird.cli import display
     from earlybird.compare import Comparison
+    from earlybird.plots import run as run_plot
 else:
     display = LateModule("earlybird.cli.display")
     compare = LateModule("earlybird.compare")
     compare_plot = LateModule("earlybird.compare_plot")
     compare_view = LateModule("earlybird.compare_view")
+    run_plot = LateModule("earlybird.plots.run")
 
 NAME = "compare"
 EXAMPLES = examples(
@@ -76,8 +78,8 @@ def command(
     output: Annotated[
         Path, typer.Option(metavar="DIR", help="Results folder; runs that are there are not repeated.")
     ] = (RESULTS),
-    plot: Annotated[Path, typer.Option(metavar="FILE", help="Where the picture goes, without its suffix.")] = (
-        REPORTS / "compare"
+    plot: Annotated[Path, typer.Option(metavar="FILE.png|svg", help="Draw the comparison to this file.")] = (
+        REPORTS / "compare.png"
     ),
     json: Json = False,
 ) -> None:
@@ -115,21 +117,20 @@ def command(
 
 def _show(comparison: "Comparison", picture: Path) -> None:
     display.show(compare_view.render(comparison))
-    say(f"Picture: {', '.join(map(str, compare_plot.save_plot(comparison, picture)))}")
+    compare_plot.save_plot(comparison, picture)
+    say(f"Picture written to {picture}")
 
 
 def _picture(plot: Path, film: Path, network: Path | None, *, alone: bool) -> Path:
     """Name the picture of one of several cases by its film and network."""
     parts = [] if alone else [film.stem, *([network.stem] if network else [])]
-    return plot.with_name("-".join([plot.name, *parts]))
+    return plot.with_stem("-".join([plot.stem, *parts]))
 
 
 def _check_pictures(pictures: Sequence[Path], films: Sequence[Path], networks: Sequence[Path]) -> None:
     """Check that no picture replaces one of its inputs, or another picture."""
-    files = {
-        f"plot ({suffix} {number})": picture.with_name(f"{picture.name}.{suffix}")
-        for number, picture in enumerate(pictures, 1)
-        for suffix in ("png", "svg")
-    }
+    for picture in pictures:
+        run_plot.check_ending(picture, compare_plot.ENDINGS)
+    files = {f"plot ({number})": picture for number, picture in enumerate(pictures, 1)}
     inputs = {f"film {film}": film for film in films} | {f"network {network}": network for network in networks}
     check_outputs(files, inputs)

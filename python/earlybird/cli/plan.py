@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from earlybird.planning import plot as plan_plot
     from earlybird.planning.path import Measurements
     from earlybird.planning.planner import Plan
+    from earlybird.plots import run as run_plot
 else:
     display = LateModule("earlybird.cli.display")
     plan_plot = LateModule("earlybird.planning.plot")
+    run_plot = LateModule("earlybird.plots.run")
     planner = LateModule("earlybird.planning.planner")
     profiles = LateModule("earlybird.planning.profiles")
     view = LateModule("earlybird.planning.view")
@@ -164,7 +166,7 @@ def _profiles() -> list[str]:
 def _check(plot: Path | None, scenario: Path | None, inputs: dict[str, Path | None]) -> None:
     """Check that no output replaces an input, or a file that earlybird did not write."""
     if plot is not None:
-        plan_plot.check_ending(plot)
+        run_plot.check_ending(plot, plan_plot.ENDINGS)
     check_outputs({"plot": plot, "scenario": scenario}, inputs)
 
 

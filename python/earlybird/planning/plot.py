@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from earlybird.errors import InputError
 from earlybird.planning.answer import WORDS, answer
 from earlybird.planning.view import description
 from earlybird.player import Timeliness
 from earlybird.plots.chart import Axis, Bound, Chart, Curve, Label, Mark, Panel, plain_number
 from earlybird.plots.dots import row_axis
+from earlybird.plots.run import write
 from earlybird.plots.style import DARK, DOTTED, MUTED, SOLID, Look, looks
-from earlybird.plots.vega import drawn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -37,17 +36,9 @@ RING: Final = Look(MUTED, DARK[MUTED], SOLID, "o", is_hollow=True)
 ALLOWED: Final = Look(MUTED, DARK[MUTED], DOTTED, ".")
 
 
-def check_ending(path: str | Path) -> None:
-    """Raise InputError if the name of a picture has another ending than those that can be drawn."""
-    if Path(path).suffix not in ENDINGS:
-        raise InputError(f"plot = {path}: a picture's name ends in {' or '.join(ENDINGS)}.")
-
-
 def save(plan: Plan, path: str | Path) -> None:
     """Draw a plan to a file; the same plan gives the same bytes."""
-    check_ending(path)
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_bytes(drawn(chart(plan), Path(path).suffix.removeprefix(".")))
+    write(path, chart(plan), ENDINGS)
 
 
 def chart(plan: Plan) -> Chart:

@@ -70,6 +70,7 @@ def write(path: str | Path, chart: Chart, endings: Sequence[str] = ENDINGS) -> N
     """Draw a chart to a file, by its ending; the same chart gives the same bytes."""
     check_ending(path, endings)
     check_outputs({"plot": path}, {})
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     ending = Path(path).suffix
     content = (HTML + page(chart)).encode() if ending == ".html" else drawing(chart, ending.removeprefix("."))
     Path(path).write_bytes(content)
