@@ -48,7 +48,7 @@ fn settings(data: &mut Unstructured<'_>) -> Result<ListenConfig> {
         backlog: data.int_in_range(0..=6)?,
         half_open: data.int_in_range(1..=8)?,
         syn_cookies: *data.choose(&[SynCookies::Never, SynCookies::WhenFull, SynCookies::Always])?,
-        repeats: data.int_in_range(0..=5)?,
+        synack_retries: data.int_in_range(0..=5)?,
         fast_open: data.ratio(1, 2_u8)?.then_some(fast_open),
     })
 }
@@ -163,7 +163,7 @@ impl<'a> ListenerUnderTest<'a> {
 
     fn serve(&mut self) {
         // Each half-open connection may send its SYN-ACK and all retransmissions at once.
-        let most = self.settings.half_open * (usize::from(self.settings.repeats) + 1);
+        let most = self.settings.half_open * (usize::from(self.settings.synack_retries) + 1);
         for count in 0.. {
             let Some((addresses, answer)) = self.listener.poll_transmit(self.now) else {
                 break;

@@ -1,18 +1,18 @@
-//! What a connection tells about itself while it works.
+//! Trace events and counters of a connection.
 
 use earlybird_units::{Duration, Instant};
 
-/// What every hook is given: the time, and where to tell what happened.
+/// The context of every call: the current time, and the trace.
 pub struct Cx<'a> {
-    /// The time.
+    /// The current time.
     pub now: Instant,
-    /// The listener.
+    /// The receiver of trace events.
     pub trace: &'a mut dyn Trace,
 }
 
-/// Listens to a connection's decisions; `()` listens to nothing.
+/// Receives the trace events of a connection; `()` ignores them.
 pub trait Trace {
-    /// Takes note of one event.
+    /// Records an event.
     fn record(&mut self, at: Instant, event: TraceEvent);
 }
 
@@ -24,25 +24,25 @@ impl Trace for () {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TraceEvent {
-    /// The retransmission timer ran out with data outstanding.
+    /// The retransmission timer expired with data outstanding.
     Timeout {
-        /// From the timer's last start to its end.
+        /// The time from the last start of the timer to its expiry.
         timer: Duration,
-        /// From the last sign of progress, or the expiry before, to this one (session frozen time, part of).
+        /// The time from the last progress, or the previous expiry, to this one (a part of the session frozen time).
         freeze: Duration,
     },
-    /// Duplicate ACKs, or whatever a scheme takes for them, meant loss: a recovery began.
+    /// A recovery began: duplicate ACKs, or what the scheme uses instead, indicated loss.
     FastRetransmit,
     /// A duplicate ACK was counted outside recovery.
     Duplicate {
-        /// How many there are now for the same packet.
+        /// The number of duplicate ACKs for the same packet.
         count: u32,
         /// Time since the missing packet was last sent.
         age: Duration,
-        /// The early-retransmission threshold, if that rule is on.
+        /// The threshold of early retransmission, if it is on.
         threshold: Option<Duration>,
     },
-    /// The window on its way to what it is after the event: ns-2 sets it more than once, and its traces show it.
+    /// An intermediate value of the window: ns-2 sets it more than once per event, and its traces show each.
     Window {
         /// The congestion window in segments.
         cwnd: f64,
@@ -62,8 +62,8 @@ pub struct Statistics {
     pub retransmissions: u64,
     /// Expiries of the retransmission timer with data outstanding.
     pub timeouts: u64,
-    /// Of these, those before which the missing segment had not been sent again: fewer than three duplicate ACKs came, or
-    /// recovery was not allowed.
+    /// Timeouts before which the missing segment had not been retransmitted: fewer than three duplicate ACKs arrived, or recovery
+    /// was not allowed.
     pub timeouts_untriggered: u64,
     /// Recoveries entered on the third duplicate ACK.
     pub fast_retransmits: u64,
@@ -71,13 +71,13 @@ pub struct Statistics {
     pub early_on_first: u64,
     /// Recoveries entered on the second duplicate ACK.
     pub early_on_second: u64,
-    /// Reductions taken back, because the retransmission proved needless.
+    /// Reductions undone because the retransmission was spurious.
     pub reductions_undone: u64,
-    /// Reductions of the window that a queue's mark caused.
+    /// Reductions of the window because of ECN marks.
     pub mark_responses: u64,
-    /// Probes of a closed window that left: neither timeouts nor, where the same one left again, retransmissions.
+    /// Probes of a closed window that were sent. They count neither as timeouts nor as retransmissions.
     pub window_probes: u64,
-    /// Session frozen time: silence before expiries since the last progress.
+    /// Session frozen time: the time before expiries since the last progress.
     pub frozen: Duration,
     /// Sum of the expired timers' own lengths.
     pub frozen_timers: Duration,

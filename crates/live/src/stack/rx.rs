@@ -117,9 +117,9 @@ impl<D: Device, C: Clock> Stack<D, C> {
         match listen_entry.listener.on_segment(&mut Cx { now: self.now, trace: &mut () }, addresses, segment) {
             Response::Nothing => {}
             Response::Answer(answer) => self.reply(addresses, path, &answer),
-            Response::Opened(Opened { connection, taken, is_early }) => {
+            Response::Opened(Opened { connection, taken, is_fast_open }) => {
                 let mut entry = ConnectionEntry::new(connection, *addresses, path, listen_entry.has_frames);
-                entry.is_fast_open = is_early;
+                entry.is_fast_open = is_fast_open;
                 self.insert_incoming(entry, taken, payload);
             }
         }

@@ -98,7 +98,9 @@ impl<D: Device, C: Clock> Stack<D, C> {
     fn without_amplification(&self, settings: ListenConfig) -> ListenConfig {
         match self.encapsulator.encapsulation {
             Encapsulation::Ip => settings,
-            Encapsulation::Udp => ListenConfig { repeats: settings.repeats.min(2), fast_open: None, ..settings },
+            Encapsulation::Udp => {
+                ListenConfig { synack_retries: settings.synack_retries.min(2), fast_open: None, ..settings }
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use super::state::TcpState;
 use super::{AcceptedRange, Connection};
 use crate::policy::acking::AckDue;
 use crate::policy::segmentation::IpVersion;
-use crate::receive::Circumstances;
+use crate::receive::AckContext;
 use crate::send::partial::SnackReport;
 use crate::send::partial::snack::Skip;
 use crate::send::sender::AckInfo;
@@ -98,7 +98,7 @@ impl Connection {
         if !is_repetition || !segment.options.sack.is_empty() {
             return None;
         }
-        if is_next && self.receiver.has_simple_place(u64::from(segment.len)) {
+        if is_next && self.receiver.can_take_next(u64::from(segment.len)) {
             self.accept_next(cx.now, segment, nxt)
         } else {
             self.accept_other(cx, segment)
@@ -123,13 +123,13 @@ impl Connection {
     fn accept_other(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Option<AcceptedRange> {
         let start = segment.seq.unwrap_near(self.peer.origin, self.receiver.nxt())?;
         let range = start..start + u64::from(segment.len);
-        let is_simple = self.receiver.has_simple_place_above(&range);
+        let is_simple = self.receiver.can_take_out_of_order(&range);
         if !(is_simple || self.receiver.is_acceptable(&range)) || !self.is_repeated_ack(cx.now, segment, start) {
             return None;
         }
         if is_simple {
             let accepted = AcceptedRange { skip: 0, stream: range.start - 1..range.end - 1 };
-            self.receiver.take_above(range);
+            self.receiver.take_out_of_order(range);
             return Some(accepted);
         }
         let accepted = self.on_payload(cx, range, false);
@@ -317,12 +317,12 @@ impl Connection {
     /// Passes to the receiver what its acknowledgement policy needs beside a segment.
     #[inline]
     fn update_ack_context(&mut self, now: Instant, segment: &Segment) {
-        if self.receiver.asks_for_circumstances() {
+        if self.receiver.reads_ack_context() {
             let timer = self.sender.loss().timer().value();
-            self.receiver.circumstances = Circumstances {
+            self.receiver.ack_context = AckContext {
                 is_pushed: segment.flags.contains(Flags::PSH),
                 timeout: timer.timeout,
-                round_trip: timer.smoothed,
+                srtt: timer.smoothed,
                 echoed: self.peer.echoed_rtt(now, segment, self.timestamp_offset),
             };
         }

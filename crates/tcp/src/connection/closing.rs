@@ -146,7 +146,7 @@ impl Connection {
         self.due.probe = false;
         self.lifetime.deadline = Instant::NEVER;
         self.sender.stop_timer();
-        self.receiver.skip_nothing();
+        self.receiver.disable_skipping();
     }
 
     /// Ends the connection, and resets the peer because of a segment.

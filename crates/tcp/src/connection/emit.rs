@@ -167,7 +167,7 @@ impl Connection {
     fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16, segment: &mut Segment) {
         let owed = self.receiver.due;
         self.receiver.on_sent(now, len > 0);
-        let window = self.receiver.tell_window(false);
+        let window = self.receiver.advertise_window(false);
         self.peer.last_ack_sent = self.receiver.nxt();
         let origin = self.peer.origin;
         *segment = Segment {
@@ -179,7 +179,7 @@ impl Connection {
             ecn: Ecn::NotCapable,
             options: Options { timestamps: self.peer.timestamps.then(|| self.timestamps(now)), ..Options::default() },
         };
-        if self.receiver.has_more_to_tell() {
+        if self.receiver.has_ack_options() {
             self.emit_reports(owed, origin, segment);
         }
     }
@@ -197,7 +197,7 @@ impl Connection {
             options.skip_notice = self.receiver.notice(origin);
         }
         if self.peer.sack {
-            self.receiver.tell_sack(origin, options.skip_notice.is_some(), &mut options.sack);
+            self.receiver.write_sack(origin, options.skip_notice.is_some(), &mut options.sack);
         }
     }
 

@@ -266,7 +266,7 @@ impl Connection {
         self.receiver.on_syn();
         self.receiver.scale_window(self.peer.scales_window);
         if self.config.real_time.skip_notice && !self.peer.skip_notice {
-            self.receiver.skip_nothing();
+            self.receiver.disable_skipping();
         }
         if !self.peer.sack && self.sender.loss().recovery().needs_sack() {
             self.sender.do_without_sack(&self.config);
@@ -358,7 +358,7 @@ impl Connection {
         let unsent = self.sender.buffer().queue().unsent().min(self.room_on_syn());
         let len = self.fast.as_mut().map_or(0, |fast| fast.add_to_syn(is_retransmission, unsent, &mut options));
         self.receiver.on_sent(now, len > 0);
-        let window = self.receiver.tell_window(true);
+        let window = self.receiver.advertise_window(true);
         self.peer.last_ack_sent = self.receiver.nxt();
         *segment = Segment {
             seq: self.local_origin,
@@ -378,7 +378,7 @@ impl Connection {
         let offers_sack = self.config.acks.sack_blocks > 0 && (!is_syn_ack || self.peer.sack);
         Options {
             mss: NonZeroU16::new(self.config.segments.mss),
-            window_scale: (!is_syn_ack || self.peer.scales_window).then(|| self.receiver.wanted_shift()),
+            window_scale: (!is_syn_ack || self.peer.scales_window).then(|| self.receiver.scale_shift()),
             sack_permitted: offers_sack,
             timestamps: offers_timestamps.then(|| self.timestamps(now)),
             skip_notice: offers_notice.then_some(SkipNotice::Offer),

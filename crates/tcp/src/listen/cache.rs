@@ -1,12 +1,12 @@
-//! The half-open handshakes of a listener: never more than a number of them, the oldest makes room (RFC 4987 §3.3).
+//! The SYN cache: half-open handshakes of a listener, bounded in number; the oldest is evicted (RFC 4987 §3.3, §3.5).
 
 use super::half_open::HalfOpen;
 use alloc::collections::{BTreeMap, BTreeSet};
 use earlybird_units::Instant;
 use earlybird_wire::Addresses;
 
-/// Half-open handshakes by peer, by age, and by the time at which the answer goes again. Trees, not hash tables: their cost
-/// does not depend on what attackers choose.
+/// Half-open handshakes by peer, by age, and by the time of the next SYN-ACK retransmission. Trees instead of hash tables: their
+/// cost does not depend on addresses that an attacker chooses.
 #[derive(Debug)]
 pub(super) struct SynCache {
     limit: usize,
@@ -16,7 +16,7 @@ pub(super) struct SynCache {
     next: u64,
 }
 
-/// What one entry takes in the three of them, without the trees' own share.
+/// Bytes of one entry in the three of them, without the overhead of the trees.
 pub(super) const ENTRY_BYTES: usize =
     size_of::<(u64, HalfOpen)>() + size_of::<(Addresses, u64)>() + size_of::<(Instant, u64)>();
 
@@ -37,23 +37,24 @@ impl SynCache {
         self.by_age.get(self.ages.get(addresses)?)
     }
 
-    /// Says when the first answer goes again.
+    /// Returns the time of the next retransmission.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|(at, _)| *at)
     }
 
-    /// Returns the one whose answer goes again first, if its time has come.
+    /// Returns the handshake whose retransmission is due, if any.
     pub(super) fn due(&self, now: Instant) -> Option<&HalfOpen> {
         let (_, age) = self.deadlines.first().filter(|(at, _)| *at <= now)?;
         self.by_age.get(age)
     }
 
-    /// Adds one; says whether the oldest had to go for it.
+    /// Inserts a handshake, and returns whether the oldest was evicted.
     pub(super) fn insert(&mut self, entry: HalfOpen) -> bool {
         let oldest = if self.is_full() { self.by_age.first_key_value().map(|(age, _)| *age) } else { None };
         if let Some(age) = oldest {
             self.remove_age(age);
         }
+        // A limit of zero means SYN cookies only.
         if self.limit > 0 {
             self.put(self.next, entry);
             self.next += 1;
@@ -61,7 +62,7 @@ impl SynCache {
         oldest.is_some()
     }
 
-    /// Puts a changed one in its own place.
+    /// Replaces a handshake; its age stays.
     pub(super) fn update(&mut self, entry: HalfOpen) {
         if let Some(age) = self.ages.get(&entry.addresses).copied() {
             self.remove_age(age);

@@ -1,28 +1,28 @@
-//! TCP Fast Open on the side of the server (RFC 7413 §4.1, §4.2.2): whose data on a SYN is believed, and of how many at a time.
+//! The server side of TCP Fast Open (RFC 7413 §4.1, §4.2.2): which SYN data is accepted, and from how many peers at a time.
 
-use super::keyed::write_hosts;
+use super::isn::write_hosts;
 use alloc::collections::{BTreeSet, VecDeque};
 use core::hash::Hasher;
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Addresses, FastOpen, Segment};
 use siphasher::sip::SipHasher24;
 
-/// What a listener does with data on SYNs.
+/// Settings for data on SYNs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct FastOpenServer {
-    /// The key of cookies that are given out. Servers that share an address share it (RFC 7413 §6.3.4).
+    /// The key of new cookies. Servers that share an address share it (RFC 7413 §6.3.4).
     pub key: [u8; 16],
-    /// The key of cookies that are still taken, after the other one became new: who shows one gets a new one.
+    /// The previous key: its cookies are still accepted and replaced by new ones.
     pub backup_key: Option<[u8; 16]>,
-    /// How many connections that were opened by data on a SYN may wait for the end of their handshake at a time; beyond that
-    /// every SYN is an ordinary one (RFC 7413 §5.1, `PendingFastOpenRequests`).
+    /// The most connections opened by data on a SYN whose handshake is incomplete; beyond that every SYN is a regular one (RFC
+    /// 7413 §5.1, `PendingFastOpenRequests`).
     pub max_pending: usize,
-    /// Data are taken with a cookie only. Without it whoever sends under a false address makes the server work and answer
-    /// (RFC 7413 §6.3.3).
+    /// Whether data is accepted with a valid cookie only. Without cookies a spoofed address makes the server work and answer (RFC
+    /// 7413 §6.3.3).
     pub needs_cookie: bool,
 }
 
-/// Keys are nobody's business.
+/// Omits the keys.
 impl core::fmt::Debug for FastOpenServer {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let (max_pending, needs_cookie) = (self.max_pending, self.needs_cookie);
@@ -31,19 +31,19 @@ impl core::fmt::Debug for FastOpenServer {
 }
 
 impl FastOpenServer {
-    /// Returns the cookie for the sender of a segment: eight bytes, those that Linux would give.
+    /// Returns the cookie for the sender of a segment: eight bytes, the same as Linux' for this key.
     pub fn cookie(&self, addresses: &Addresses) -> FastOpen {
         cookie_under(&self.key, addresses)
     }
 
-    /// Returns whether a cookie is one that is given out now.
-    fn is_right(&self, shown: &FastOpen, addresses: &Addresses) -> bool {
-        cookie_under(&self.key, addresses).as_slice() == shown.as_slice()
+    /// Returns whether a cookie was made with the current key.
+    fn matches_key(&self, cookie: &FastOpen, addresses: &Addresses) -> bool {
+        cookie_under(&self.key, addresses).as_slice() == cookie.as_slice()
     }
 
-    /// Returns whether a cookie is one that was given out before the keys changed.
-    fn was_right(&self, shown: &FastOpen, addresses: &Addresses) -> bool {
-        self.backup_key.is_some_and(|key| cookie_under(&key, addresses).as_slice() == shown.as_slice())
+    /// Returns whether a cookie was made with the previous key.
+    fn matches_backup_key(&self, cookie: &FastOpen, addresses: &Addresses) -> bool {
+        self.backup_key.is_some_and(|key| cookie_under(&key, addresses).as_slice() == cookie.as_slice())
     }
 }
 
@@ -53,38 +53,39 @@ fn cookie_under(key: &[u8; 16], addresses: &Addresses) -> FastOpen {
     FastOpen::cookie(&hasher.finish().to_le_bytes()).unwrap_or(FastOpen::REQUEST)
 }
 
-/// What to do with a SYN.
+/// How a SYN is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Decision {
-    /// Take its data, and give a cookie back.
+pub(super) enum SynDecision {
+    /// Its data is accepted, and the answer carries the cookie, if any.
     Accept(Option<FastOpen>),
-    /// Treat it as any other, and give a cookie back.
-    Ordinary(Option<FastOpen>),
+    /// It is a regular SYN, and the answer carries the cookie, if any.
+    Regular(Option<FastOpen>),
 }
 
-/// How long one that was reset counts as pending: else an attacker resets its own and has no limit (RFC 7413 §5.1).
+/// The time during which a connection that was reset counts as pending: else an attacker could reset its own and evade the limit
+/// (RFC 7413 §5.1).
 const RESET_COUNTS: Duration = Duration::from_secs(60);
 
-/// The connections whose handshake goes on although they were opened.
+/// Connections that were opened by data on a SYN and whose handshake is incomplete.
 #[derive(Debug, Default)]
-pub(super) struct Pending {
+pub(super) struct PendingFastOpens {
     peers: BTreeSet<Addresses>,
     reset: VecDeque<Instant>,
 }
 
-impl Pending {
+impl PendingFastOpens {
     pub(super) fn insert(&mut self, addresses: Addresses) {
         self.peers.insert(addresses);
     }
 
-    /// One of them is settled.
+    /// Removes a connection whose handshake is complete or that has ended.
     pub(super) fn settle(&mut self, now: Instant, addresses: &Addresses, was_reset: bool) {
         if self.peers.remove(addresses) && was_reset {
             self.reset.push_back(now + RESET_COUNTS);
         }
     }
 
-    /// Returns whether there is room for one more.
+    /// Returns whether one more may be opened.
     fn has_room(&mut self, now: Instant, most: usize) -> bool {
         self.reset.retain(|until| *until > now);
         self.peers.len() + self.reset.len() < most
@@ -97,22 +98,26 @@ impl Pending {
         server: &FastOpenServer,
         addresses: &Addresses,
         syn: &Segment,
-    ) -> Decision {
+    ) -> SynDecision {
         let option = syn.options.fast_open();
+        // A SYN with neither option nor data is no Fast Open at all.
         if (option.is_none() && syn.len == 0) || !self.has_room(now, server.max_pending) {
-            return Decision::Ordinary(None);
+            return SynDecision::Regular(None);
         }
         if !server.needs_cookie {
-            return Decision::Accept(None);
+            return SynDecision::Accept(None);
         }
-        let Some(shown) = option else { return Decision::Ordinary(None) };
-        let new = Some(server.cookie(addresses).experimental(shown.is_experimental()));
-        if server.is_right(&shown, addresses) {
-            Decision::Accept(None)
-        } else if server.was_right(&shown, addresses) {
-            Decision::Accept(new)
+        let Some(cookie) = option else { return SynDecision::Regular(None) };
+        let new = Some(server.cookie(addresses).experimental(cookie.is_experimental()));
+        if server.matches_key(&cookie, addresses) {
+            SynDecision::Accept(None)
+        } else if server.matches_backup_key(&cookie, addresses) {
+            // RFC 7413 §4.1.3: a valid but outdated cookie is replaced.
+            SynDecision::Accept(new)
         } else {
-            Decision::Ordinary(new)
+            // An invalid cookie, or the request for one: fall back to a regular handshake and send a valid cookie
+            // (§4.1.3.2).
+            SynDecision::Regular(new)
         }
     }
 }

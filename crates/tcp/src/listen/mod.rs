@@ -1,31 +1,31 @@
-//! A port that many peers connect to: handshakes that are not done yet, in bounded memory, and a queue of those that are.
+//! A listener: half-open handshakes in bounded memory, and a queue of connections to accept.
 //!
 //! For a host (RFC 9293 §3.10.7.1, §3.10.7.2): a segment goes to the connection that has its addresses, else to the listener
-//! at its port, else to [`reject`](crate::reject). The listener holds no [`Connection`]: it makes one when a handshake is done.
+//! at its port, else to [`reject`](crate::reject). The listener holds no [`Connection`]: it builds one when a handshake is complete.
 //!
-//! What a driver does:
+//! A driver
 //!
-//! * hands every segment that no connection claims to [`Listener::on_segment`] and does what the [`Response`] says: a
-//!   connection that was opened is kept under its addresses and drained as after any other call;
-//! * calls [`Listener::poll_transmit`] until it gives nothing, when [`Listener::poll_timeout`] says so: answers that go again;
-//! * takes from [`Listener::accept`] what the application accepts, in order. A connection that ended before stays in that
-//!   queue: the application learns of it;
-//! * tells by [`Listener::on_settled`] that a connection with [`Opened::is_early`] had its handshake completed, or ended.
+//! * passes every segment without a connection to [`Listener::on_segment`] and handles the [`Response`]: it stores a new
+//!   connection under its addresses and polls it as after any other call;
+//! * calls [`Listener::poll_transmit`] at [`Listener::poll_timeout`] until it returns `None`: retransmissions of SYN-ACKs;
+//! * takes connections for the application from [`Listener::accept`], in order. A connection that has ended stays in that
+//!   queue, so that the application sees its end;
+//! * calls [`Listener::on_settled`] when a connection with [`Opened::is_fast_open`] completes its handshake, or ends.
 //!
-//! To close, a driver aborts the connections that nobody accepted and drops the listener.
+//! To close, it aborts the connections that were not accepted and drops the listener.
 
 mod cache;
 mod cookies;
 mod fast_open;
 mod half_open;
-mod keyed;
+mod isn;
 
 pub use self::fast_open::FastOpenServer;
 
 use self::cache::{ENTRY_BYTES, SynCache};
-use self::fast_open::{Decision, Pending};
+use self::fast_open::{PendingFastOpens, SynDecision};
 use self::half_open::HalfOpen;
-use self::keyed::Secret;
+use self::isn::Secret;
 use crate::config::Config;
 use crate::connection::{AcceptedRange, Connection, Identity, RfcState, reject};
 use crate::trace::Cx;
@@ -34,82 +34,82 @@ use alloc::collections::VecDeque;
 use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::{Addresses, FastOpen, Flags, Segment};
 
-/// When SYNs are answered without keeping anything of them (RFC 4987 §3.6).
+/// When SYNs are answered by cookies, without state (RFC 4987 §3.6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SynCookies {
-    /// Never: if there are too many half-open handshakes, the oldest one is forgotten.
+    /// Never: if there are too many half-open handshakes, the oldest one is evicted.
     Never,
-    /// While there are as many half-open handshakes as may be; those are kept.
+    /// While the SYN cache is full; its handshakes are kept.
     #[default]
     WhenFull,
     /// Always.
     Always,
 }
 
-/// The bounds of a listener, and how it meets those who press against them.
+/// The limits of a listener, and what it does when they are reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListenConfig {
-    /// Connections that wait for the application to accept them. Beyond that SYNs and last ACKs are dropped: peers try again.
+    /// The most connections that wait to be accepted. Beyond that SYNs and final ACKs are dropped; peers retransmit.
     pub backlog: usize,
-    /// Half-open handshakes that are kept, each in [`Listener::HALF_OPEN_BYTES`].
+    /// The most half-open handshakes, each of [`Listener::HALF_OPEN_BYTES`].
     pub half_open: usize,
-    /// What comes beyond them.
+    /// When SYN cookies are sent.
     pub syn_cookies: SynCookies,
-    /// How often an answer goes again before its handshake is given up (Linux: `tcp_synack_retries`).
-    pub repeats: u8,
-    /// Data on SYNs (RFC 7413); none are taken without it.
+    /// The number of SYN-ACK retransmissions before a handshake is dropped (Linux: `tcp_synack_retries`).
+    pub synack_retries: u8,
+    /// TCP Fast Open (RFC 7413); without it no data on SYNs is accepted.
     pub fast_open: Option<FastOpenServer>,
 }
 
 impl Default for ListenConfig {
-    /// Returns Linux's: 128 to be accepted, five repetitions, cookies under pressure; 1024 half-open handshakes.
+    /// Returns the defaults of Linux: a backlog of 128, five retransmissions, cookies when full; 1024 half-open handshakes.
     fn default() -> Self {
-        Self { backlog: 128, half_open: 1024, syn_cookies: SynCookies::WhenFull, repeats: 5, fast_open: None }
+        Self { backlog: 128, half_open: 1024, syn_cookies: SynCookies::WhenFull, synack_retries: 5, fast_open: None }
     }
 }
 
-/// What became of SYNs and of what followed them.
+/// Counters of a listener.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListenStatistics {
-    /// SYNs that came, repetitions among them.
-    pub openings: u64,
-    /// Connections that were opened, those by data on a SYN among them.
+    /// SYNs that arrived, retransmissions included.
+    pub syns: u64,
+    /// Connections that were opened, those by Fast Open included.
     pub opened: u64,
-    /// Those by data on a SYN, or by a cookie of Fast Open.
-    pub opened_early: u64,
-    /// SYNs and last ACKs that were dropped, for too many connections wait for the application.
+    /// Connections that were opened by Fast Open.
+    pub fast_opened: u64,
+    /// SYNs and final ACKs that were dropped because the backlog was full.
     pub overflows: u64,
-    /// Handshakes that were forgotten to make room.
+    /// Handshakes that were evicted from the SYN cache.
     pub evicted: u64,
-    /// Handshakes that were given up after the last repetition.
-    pub given_up: u64,
+    /// Handshakes that were dropped after the last retransmission.
+    pub timed_out: u64,
     /// Handshakes that the peer reset.
     pub resets: u64,
-    /// SYNs that were answered by a cookie.
+    /// SYNs that were answered by a SYN cookie.
     pub cookies_sent: u64,
-    /// Connections that were opened by one, among those opened.
+    /// Connections that were opened by a SYN cookie.
     pub cookies_accepted: u64,
-    /// ACKs of nothing that was sent: of no handshake, or with a wrong cookie.
-    pub strangers: u64,
-    /// Segments that no honest peer sends: SYN with FIN, resets beside the number expected.
+    /// ACKs that belong to no handshake and have no valid cookie.
+    pub stray_acks: u64,
+    /// Invalid segments: SYN with FIN, or resets with a wrong sequence number.
     pub malformed: u64,
 }
 
 /// A connection that a listener opened.
 #[derive(Debug)]
 pub struct Opened {
-    /// The connection, from now on the driver's.
+    /// The connection, which the driver owns from now on.
     pub connection: Box<Connection>,
-    /// The part of the segment's payload that it took.
+    /// The part of the segment's payload that it accepted.
     pub taken: AcceptedRange,
-    /// Its handshake goes on: Fast Open.
-    pub is_early: bool,
+    /// Whether it was opened by Fast Open, so that its handshake is incomplete.
+    pub is_fast_open: bool,
 }
 
-/// What a driver has to do about a segment.
+/// The action that a driver takes after a segment.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "it lives for a moment, and an answer is the common case")]
+#[allow(clippy::large_enum_variant, reason = "short-lived, and an answer is the common case")]
 pub enum Response {
     /// Nothing.
     Nothing,
@@ -125,7 +125,7 @@ impl From<Option<Segment>> for Response {
     }
 }
 
-/// A port that many peers connect to; see the module's page for what a driver does.
+/// A port that many peers connect to.
 #[derive(Debug)]
 pub struct Listener {
     config: Config,
@@ -134,20 +134,20 @@ pub struct Listener {
     seeds: SeedTree,
     half_open: SynCache,
     accepted: VecDeque<Addresses>,
-    pending: Pending,
+    pending: PendingFastOpens,
     /// When a cookie was last sent.
     cookie_at: Option<Instant>,
     statistics: ListenStatistics,
 }
 
 impl Listener {
-    /// What a half-open handshake takes in bytes, without the share of the trees that it stands in.
+    /// Bytes of a half-open handshake, without the overhead of the trees.
     pub const HALF_OPEN_BYTES: usize = ENTRY_BYTES;
 
-    /// Makes a listener whose connections have this configuration.
+    /// Returns a listener whose connections have this configuration.
     ///
-    /// `secret` must be one that nobody can guess: sequence numbers, timestamps and cookies come from it. `seeds` is where
-    /// the connections' policies draw from.
+    /// `secret` must be unpredictable: sequence numbers, timestamps and cookies derive from it. The policies of the connections draw
+    /// random numbers from `seeds`.
     pub fn new(config: &Config, settings: ListenConfig, secret: [u8; 16], seeds: SeedTree) -> Self {
         Self {
             config: *config,
@@ -156,22 +156,24 @@ impl Listener {
             secret: Secret(secret),
             seeds,
             accepted: VecDeque::new(),
-            pending: Pending::default(),
+            pending: PendingFastOpens::default(),
             cookie_at: None,
             statistics: ListenStatistics::default(),
         }
     }
 
-    /// Takes a segment that no connection claims, with its addresses as they stand in it.
+    /// Processes a segment without a connection; `addresses` are those of the segment.
     pub fn on_segment(&mut self, cx: &mut Cx<'_>, addresses: &Addresses, segment: &Segment) -> Response {
         let flags = segment.flags;
         if flags.contains(Flags::RST) {
+            // The order of RFC 9293 §3.10.7.2: RST, then ACK, then SYN.
             self.on_reset(addresses, segment);
             Response::Nothing
         } else if flags.contains(Flags::SYN | Flags::FIN) {
             self.statistics.malformed += 1;
             Response::Nothing
         } else if flags.contains(Flags::SYN | Flags::ACK) {
+            // A SYN-ACK to a listener has an ACK of nothing that was sent (RFC 9293 §3.10.7.2, second).
             self.refuse(segment)
         } else if flags.contains(Flags::SYN) {
             self.on_syn(cx, addresses, segment)
@@ -182,7 +184,7 @@ impl Listener {
         }
     }
 
-    /// Only a reset at exactly the number expected counts (RFC 5961 §3.2).
+    /// Removes a handshake if the reset has exactly the expected sequence number (RFC 5961 §3.2).
     fn on_reset(&mut self, addresses: &Addresses, segment: &Segment) {
         let Some(entry) = self.half_open.get(addresses) else { return };
         if segment.seq == entry.origin.at(1) {
@@ -194,37 +196,37 @@ impl Listener {
     }
 
     fn refuse(&mut self, segment: &Segment) -> Response {
-        self.statistics.strangers += 1;
+        self.statistics.stray_acks += 1;
         reject(segment).into()
     }
 
     fn on_syn(&mut self, cx: &mut Cx<'_>, addresses: &Addresses, syn: &Segment) -> Response {
-        self.statistics.openings += 1;
+        self.statistics.syns += 1;
         if let Some(entry) = self.half_open.get(addresses) {
-            return self.answer_again(*entry);
+            return self.resend_answer(*entry);
         }
         if self.is_backlogged() {
             return Response::Nothing;
         }
         let decision =
             self.settings.fast_open.as_ref().map(|server| self.pending.decide(cx.now, server, addresses, syn));
-        match decision.unwrap_or(Decision::Ordinary(None)) {
-            Decision::Accept(cookie) => self.open_early(cx, addresses, syn, cookie),
-            Decision::Ordinary(cookie) => self.answer(cx.now, addresses, syn, cookie).into(),
+        match decision.unwrap_or(SynDecision::Regular(None)) {
+            SynDecision::Accept(cookie) => self.open_early(cx, addresses, syn, cookie),
+            SynDecision::Regular(cookie) => self.answer(cx.now, addresses, syn, cookie).into(),
         }
     }
 
-    /// Returns whether there are connections enough for the application to accept; counts if so.
+    /// Returns whether the backlog is full, and counts an overflow then.
     fn is_backlogged(&mut self) -> bool {
         let is_full = self.accepted.len() >= self.settings.backlog;
         self.statistics.overflows += u64::from(is_full);
         is_full
     }
 
-    /// Answers a SYN to a half-open handshake as before. If it is another one, its sender resets what it does not know and
-    /// tries again: nobody who only guesses addresses can end the handshake of another.
-    fn answer_again(&mut self, entry: HalfOpen) -> Response {
-        let mut entry = HalfOpen { was_asked_again: true, ..entry };
+    /// Repeats the SYN-ACK of a half-open handshake. If the SYN is a different one, its sender resets the unknown handshake and
+    /// retries: a spoofed SYN cannot end the handshake of another peer.
+    fn resend_answer(&mut self, entry: HalfOpen) -> Response {
+        let mut entry = HalfOpen { was_syn_retransmitted: true, ..entry };
         let answer = entry.answer(&self.config);
         self.half_open.update(entry);
         answer.into()
@@ -274,10 +276,11 @@ impl Listener {
         cookie: Option<FastOpen>,
     ) -> Response {
         let identity = self.identity(addresses, cx.now);
+        // One branch of seeds per connection, by its number: runs are reproducible.
         let seeds = self.seeds.nth(self.statistics.opened);
         let (connection, taken) = Connection::accept_fast(cx, &self.config, identity, seeds, syn, cookie);
         self.pending.insert(*addresses);
-        self.statistics.opened_early += 1;
+        self.statistics.fast_opened += 1;
         self.open(addresses, connection, taken, true)
     }
 
@@ -286,26 +289,28 @@ impl Listener {
         addresses: &Addresses,
         connection: Connection,
         taken: AcceptedRange,
-        is_early: bool,
+        is_fast_open: bool,
     ) -> Response {
         self.statistics.opened += 1;
         self.accepted.push_back(*addresses);
-        Response::Opened(Opened { connection: Box::new(connection), taken, is_early })
+        Response::Opened(Opened { connection: Box::new(connection), taken, is_fast_open })
     }
 
     fn on_ack(&mut self, cx: &mut Cx<'_>, addresses: &Addresses, ack: &Segment) -> Response {
+        // The SYN cache before cookies: a handshake with state needs no decoding.
         let kept = self.half_open.get(addresses).copied();
         let Some(entry) = kept.or_else(|| self.read_cookie(cx.now, addresses, ack)) else { return self.refuse(ack) };
+        // Anything but the ACK of our SYN is not of this handshake.
         if ack.ack != entry.identity.origin.at(1) {
             return self.refuse(ack);
         }
         if self.is_backlogged() {
             return Response::Nothing;
         }
-        let (mut connection, _) = entry.relive(&self.config, self.seeds.nth(self.statistics.opened));
+        let (mut connection, _) = entry.rebuild(&self.config, self.seeds.nth(self.statistics.opened));
         let taken = connection.on_segment(cx, ack);
         if matches!(connection.state(), RfcState::SynReceived | RfcState::Closed) {
-            // It is too old, or not of this window: the connection says so as it would in the middle of a transfer.
+            // PAWS or the window check dropped it: answer as an established connection would.
             return connection.poll_transmit(cx).map(|transmit| transmit.segment).into();
         }
         self.half_open.remove(addresses);
@@ -313,22 +318,22 @@ impl Listener {
         self.open(addresses, connection, taken, false)
     }
 
-    /// Reads a cookie where any were sent not long ago: else nobody may guess at one.
+    /// Decodes a cookie, if any was sent recently: otherwise an attacker could guess one at any time.
     fn read_cookie(&self, now: Instant, addresses: &Addresses, ack: &Segment) -> Option<HalfOpen> {
-        self.cookie_at.filter(|sent| now - *sent <= cookies::VALID)?;
+        self.cookie_at.filter(|sent| now - *sent <= cookies::COOKIE_LIFETIME)?;
         self.secret.read_cookie(addresses, &self.config, self.identity(addresses, now), now, ack)
     }
 
-    /// Returns the next answer that goes again, and to whom: its addresses are those of what it answers.
+    /// Returns the next SYN-ACK to retransmit, with the addresses of the SYN that it answers.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<(Addresses, Segment)> {
         while let Some(entry) = self.half_open.due(now).copied() {
-            if entry.repeats >= self.settings.repeats {
+            if entry.retransmissions >= self.settings.synack_retries {
                 self.half_open.remove(&entry.addresses);
-                self.statistics.given_up += 1;
+                self.statistics.timed_out += 1;
                 continue;
             }
-            let mut entry = HalfOpen { repeats: entry.repeats + 1, ..entry };
+            let mut entry = HalfOpen { retransmissions: entry.retransmissions + 1, ..entry };
             let answer = entry.answer(&self.config);
             self.half_open.update(entry);
             if let Some(answer) = answer {
@@ -349,28 +354,28 @@ impl Listener {
         self.accepted.pop_front()
     }
 
-    /// Returns how many connections wait to be accepted.
+    /// Returns the number of connections that wait to be accepted.
     pub fn waiting(&self) -> usize {
         self.accepted.len()
     }
 
-    /// Returns how many handshakes are half-open.
+    /// Returns the number of half-open handshakes.
     pub fn half_open(&self) -> usize {
         self.half_open.len()
     }
 
-    /// Learns that the handshake of a connection that was opened early ([`Opened::is_early`]) is done, or that the connection
-    /// ended before it was; `was_reset` if its peer did that, which counts for a while (RFC 7413 §5.1).
+    /// Processes the end of the handshake, or of the connection, for one with [`Opened::is_fast_open`]. With `was_reset` the peer
+    /// has reset it, and it counts as pending for a while (RFC 7413 §5.1).
     pub fn on_settled(&mut self, now: Instant, addresses: &Addresses, was_reset: bool) {
         self.pending.settle(now, addresses, was_reset);
     }
 
-    /// Exchanges what is done with data on SYNs: keys that are new, or another limit.
+    /// Sets the Fast Open settings: new keys, or another limit.
     pub fn set_fast_open(&mut self, fast_open: Option<FastOpenServer>) {
         self.settings.fast_open = fast_open;
     }
 
-    /// Exchanges how many connections may wait to be accepted.
+    /// Sets the backlog.
     pub fn set_backlog(&mut self, backlog: usize) {
         self.settings.backlog = backlog;
     }

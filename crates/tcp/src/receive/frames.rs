@@ -1,20 +1,20 @@
-//! Frames that arrived and were not read: one segment, one frame.
+//! Frames that arrived and are not read: one segment is one frame.
 
 use crate::scoreboard::ranges::Ranges;
 use alloc::collections::VecDeque;
 use core::ops::Range;
 
-/// The frames that are held, by their places in the stream: in order first, then those behind a hole.
+/// The frames that are held, by position in the stream: in order first, then those behind a hole.
 #[derive(Clone, Debug)]
 pub(super) struct Frames {
     held: VecDeque<Range<u64>>,
     limit: usize,
-    /// Frames that were read before what is missing in front of them came.
+    /// Frames that were read before the hole in front of them was filled.
     read_early: Ranges,
 }
 
 impl Frames {
-    /// Makes an empty store for so many frames.
+    /// Returns an empty store for up to `limit` frames.
     pub(super) fn new(limit: usize) -> Self {
         Self { held: VecDeque::new(), limit, read_early: Ranges::default() }
     }
@@ -24,8 +24,8 @@ impl Frames {
         self.held.len()
     }
 
-    /// Takes a frame that touches none that is held, and says whether there was room. The last place is kept for the one
-    /// that is next in order: those behind it must not shut it out for ever.
+    /// Inserts a frame that overlaps none that is held, and returns whether it fits. The last slot is reserved for the next frame in
+    /// order: the frames behind it must not block it for ever.
     pub(super) fn insert(&mut self, frame: Range<u64>, is_next: bool) -> bool {
         if self.held.len() + usize::from(!is_next) >= self.limit {
             return false;
@@ -50,16 +50,17 @@ impl Frames {
         self.held.iter().map(|frame| frame.end - frame.start).sum()
     }
 
-    /// Takes out the lowest frame, which lies behind a hole if it ends above `nxt`.
+    /// Takes out the lowest frame, which lies behind a hole if it ends out_of_order `nxt`.
     pub(super) fn pop_any(&mut self, nxt: u64) -> Option<Range<u64>> {
         let frame = self.held.pop_front()?;
+        // Delivered early: its bytes must not be counted as unread when the hole is filled.
         if frame.end > nxt {
             self.read_early.insert(frame.clone());
         }
         Some(frame)
     }
 
-    /// All below `nxt` has come: gives how many bytes of what newly has were read before.
+    /// Removes the frames below `nxt`, which are in order now, from those read early, and returns their bytes.
     pub(super) fn pass(&mut self, nxt: u64) -> u64 {
         let before = self.read_early.total();
         self.read_early.remove_below(nxt);

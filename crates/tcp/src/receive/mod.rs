@@ -1,18 +1,18 @@
-//! The receiving half: what arrived, what is missing, and what to tell the sender about it.
+//! The receiving half: reassembly, the window that is advertised, and the ACK that is due.
 
 mod acks;
 mod frames;
 #[cfg(test)]
 mod model;
+mod rcv_window;
 mod reader;
-mod room;
 mod skips;
 
-pub(crate) use self::acks::Circumstances;
+pub(crate) use self::acks::AckContext;
 
-use self::acks::Acks;
+use self::acks::AckScheduler;
+use self::rcv_window::RcvWindow;
 use self::reader::Reader;
-use self::room::Room;
 use crate::config::Config;
 use crate::config::groups::Dsack;
 use crate::policy::acking::AckDue;
@@ -24,44 +24,44 @@ use core::ops::Range;
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{SackBlock, SackBlocks, SeqNum};
 
-/// Stream positions received, and the acknowledgement owed. Position 0 is the peer's SYN.
+/// Stream positions received, and the ACK that is due. Position 0 is the peer's SYN.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
-    acks: Acks,
+    acks: AckScheduler,
     pub(crate) due: AckDue,
-    pub(crate) circumstances: Circumstances,
+    pub(crate) ack_context: AckContext,
     nxt: u64,
-    above: Ranges,
-    /// The most ranges that are kept behind holes.
-    places: usize,
+    out_of_order: Ranges,
+    /// The largest number of out-of-order ranges.
+    max_ranges: usize,
     recent: ArrayVec<Range<u64>, { SackBlocks::MAX }>,
     sack_blocks: usize,
-    tells_duplicates: bool,
-    /// What the last segment brought a second time.
+    sends_dsack: bool,
+    /// The duplicate part of the last segment, for DSACK.
     duplicate: Option<Range<u64>>,
     /// Bytes delivered in order that the application has not read.
     pub(crate) unread: u64,
-    room: Room,
+    rcv_window: RcvWindow,
     tuning: Option<Box<Tuning>>,
     fin: Option<u64>,
-    /// Bytes stepped over.
+    /// Bytes skipped.
     skipped: u64,
-    /// For frames and skipping.
+    /// Present with framing or skipping.
     reader: Option<Box<Reader>>,
-    /// There is neither a reader nor a buffer that grows, and no FIN has come.
+    /// Whether there is neither a reader nor a buffer that grows, and no FIN has arrived: the fast path applies.
     is_simple: bool,
 }
 
-/// Ranges, frames and waits held for each segment of the buffer: a peer that sends a byte at a time must not fill the memory.
-/// Sound in 100-byte frames beside full segments stays below it.
-const PLACES_PER_SEGMENT: u64 = 16;
-/// The most ranges, however large the buffer: finding the place of one costs what moving so many costs.
-const MOST_PLACES: u64 = 4096;
+/// Largest number of ranges, frames and waits per segment of the buffer: a peer that sends single bytes must not exhaust memory.
+/// Audio in 100-byte frames beside full segments needs fewer.
+const RANGES_PER_SEGMENT: u64 = 16;
+/// Largest number of ranges for any buffer: an insertion moves all ranges behind it.
+const MAX_RANGES: u64 = 4096;
 
-/// What became of a segment's payload.
+/// The result of storing a segment's payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
-    /// The positions that were taken, those of payload only.
+    /// The positions that were stored, of payload only.
     pub(crate) taken: Range<u64>,
     /// The bytes that became readable.
     pub(crate) delivered: u64,
@@ -70,19 +70,19 @@ pub(crate) struct Arrival {
 impl Receiver {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            acks: Acks::new(config),
+            acks: AckScheduler::new(config),
             due: AckDue::Nothing,
-            circumstances: Circumstances::default(),
+            ack_context: AckContext::default(),
             nxt: 0,
-            above: Ranges::default(),
-            places: (PLACES_PER_SEGMENT * config.largest_offer()).min(MOST_PLACES) as usize,
+            out_of_order: Ranges::default(),
+            max_ranges: (RANGES_PER_SEGMENT * config.largest_offer()).min(MAX_RANGES) as usize,
             recent: ArrayVec::new(),
             // Beside timestamps only three fit into a header (RFC 2018 §3).
             sack_blocks: config.acks.sack_blocks.min(SackBlocks::MAX - usize::from(config.timestamps.enabled)),
-            tells_duplicates: config.acks.dsack != Dsack::Off && config.acks.sack_blocks > 0,
+            sends_dsack: config.acks.dsack != Dsack::Off && config.acks.sack_blocks > 0,
             duplicate: None,
             unread: 0,
-            room: Room::new(
+            rcv_window: RcvWindow::new(
                 config.receive_buffer_sizes(),
                 if config.real_time.framing { 1 } else { u64::from(config.segments.mss) },
             ),
@@ -94,11 +94,11 @@ impl Receiver {
         }
     }
 
-    /// Takes the peer's SYN: position 0 is in.
+    /// Processes the peer's SYN, which is position 0.
     pub(crate) fn on_syn(&mut self) {
         self.nxt = 1;
         self.is_simple = self.reader.is_none() && self.tuning.is_none() && !self.acks.is_spaced();
-        self.room.begin();
+        self.rcv_window.reset();
         self.due = AckDue::Now;
     }
 
@@ -107,7 +107,7 @@ impl Receiver {
         self.nxt
     }
 
-    /// Returns the bytes received in order: without the SYN, the FIN, and what was stepped over.
+    /// Returns the number of bytes received in order, without SYN, FIN and skipped bytes.
     pub(crate) fn received(&self) -> u64 {
         self.nxt.saturating_sub(1) - u64::from(self.is_finished()) - self.skipped
     }
@@ -117,14 +117,13 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.nxt > fin)
     }
 
-    /// Returns the first position for which there is no room. It never moves back, so that nothing is refused that fitted
-    /// when the peer was told so.
+    /// Returns the end of the buffer space. It never moves back: data within an advertised window is never dropped.
     fn limit(&self) -> u64 {
-        self.nxt + self.room.free(self.unread)
+        self.nxt + self.rcv_window.free(self.unread)
     }
 
-    /// Returns whether any of the positions lie in the window (RFC 9293 §3.10.7.4, first). Of a closed one it is the next:
-    /// what else its segment tells is believed.
+    /// Returns whether any of the positions lie in the window (RFC 9293 §3.10.7.4, first). The next position is acceptable in a
+    /// closed window too, so that its ACK and window are processed.
     pub(crate) fn is_acceptable(&self, range: &Range<u64>) -> bool {
         let end = self.limit();
         if range.is_empty() {
@@ -134,21 +133,25 @@ impl Receiver {
         }
     }
 
-    /// Takes payload (and FIN) at these positions.
+    /// Stores payload (and FIN) at these positions, and decides about the ACK.
     pub(crate) fn on_data(&mut self, now: Instant, range: Range<u64>, has_fin: bool) -> Arrival {
-        let range = if has_fin { self.hear_fin(range) } else { range };
+        // The FIN first: an invalid one must not be stored or counted as a duplicate.
+        let range = if has_fin { self.note_fin(range) } else { range };
         self.note_duplicate(&range);
-        let had_holes = !self.above.is_empty();
-        let opens_hole = range.start > self.nxt.max(self.above.end());
+        // State before the segment is stored, which decides about the ACK.
+        let had_holes = !self.out_of_order.is_empty();
+        let opens_hole = range.start > self.nxt.max(self.out_of_order.end());
         let before = self.received();
         let end = range.end;
         let stored = self.store(now, range);
         let delivered = self.received() - before;
-        let is_plain = !had_holes && self.above.is_empty() && delivered > 0;
-        let is_spaced = self.acks.keeps_distance(now, opens_hole) && !stored.is_empty();
-        let waits = (is_plain || is_spaced || self.waits_again(end)) && !has_fin;
+        // RFC 5681 §4.2: a segment that fills a hole or lies behind one is acknowledged at once, as is a FIN.
+        let is_plain = !had_holes && self.out_of_order.is_empty() && delivered > 0;
+        let is_spaced = self.acks.keeps_spacing(now, opens_hole) && !stored.is_empty();
+        let waits = (is_plain || is_spaced || self.delays_duplicate_ack(end)) && !has_fin;
         self.due = if waits { self.plain_due(now, delivered) } else { AckDue::Now };
         self.unread += delivered;
+        // Before the next window is advertised: the buffer may have grown.
         if delivered > 0 && self.tuning.is_some() {
             self.tune(now);
         }
@@ -156,14 +159,14 @@ impl Receiver {
         Arrival { delivered, taken: stored.start..self.fin.map_or(stored.end, |fin| stored.end.min(fin)) }
     }
 
-    /// Returns whether the next `len` bytes in order go a simple way: nothing is missing, all of them fit, the buffer does not
-    /// grow, and nobody reads frame by frame.
+    /// Returns whether the fast path can take the next `len` bytes in order: there are no holes, all bytes fit, the buffer does not
+    /// grow, and there is no reader of frames.
     #[inline]
-    pub(crate) fn has_simple_place(&self, len: u64) -> bool {
-        self.is_simple && self.above.is_empty() && len <= self.room.free(self.unread)
+    pub(crate) fn can_take_next(&self, len: u64) -> bool {
+        self.is_simple && self.out_of_order.is_empty() && len <= self.rcv_window.free(self.unread)
     }
 
-    /// Takes the next payload in order, for which [`Self::has_simple_place`], as [`Self::on_data`] would.
+    /// Stores the next payload in order as [`Self::on_data`] would, if [`Self::can_take_next`].
     #[inline]
     pub(crate) fn take_next(&mut self, now: Instant, len: u64) {
         self.nxt += len;
@@ -172,133 +175,137 @@ impl Receiver {
         self.unread += len;
     }
 
-    /// Returns whether what arrived goes a simple way behind a hole: it fits, lies beyond all that came, and else as
-    /// [`Self::has_simple_place`] asks.
+    /// Returns whether the fast path can take payload behind a hole: it fits, lies beyond all that arrived, and the other conditions
+    /// of [`Self::can_take_next`] hold.
     #[inline]
-    pub(crate) fn has_simple_place_above(&self, range: &Range<u64>) -> bool {
-        let is_beyond = range.start > self.nxt && range.start >= self.above.end();
-        self.is_simple && is_beyond && range.end <= self.limit() && self.has_place(range)
+    pub(crate) fn can_take_out_of_order(&self, range: &Range<u64>) -> bool {
+        let is_beyond = range.start > self.nxt && range.start >= self.out_of_order.end();
+        self.is_simple && is_beyond && range.end <= self.limit() && self.can_store(range)
     }
 
-    /// Takes payload for which [`Self::has_simple_place_above`], as [`Self::on_data`] would.
+    /// Stores payload as [`Self::on_data`] would, if [`Self::can_take_out_of_order`].
     #[inline]
-    pub(crate) fn take_above(&mut self, range: Range<u64>) {
+    pub(crate) fn take_out_of_order(&mut self, range: Range<u64>) {
         self.duplicate = None;
         self.due = AckDue::Now;
-        let newest = self.above.insert(range);
+        let newest = self.out_of_order.insert(range);
         match self.recent.first_mut() {
+            // The common case: the newest block grew at its end and is in front already.
             Some(first) if first.start == newest.start => *first = newest,
-            _ => self.put_in_front(newest),
+            _ => self.move_to_front(newest),
         }
     }
 
-    /// Notes where the stream ends. An end before what came already, or another than the first, is a lie, and no byte of the
-    /// stream either.
-    fn hear_fin(&mut self, range: Range<u64>) -> Range<u64> {
+    /// Records the end of the stream. A FIN before data that has arrived, or at another position than the first, is invalid and
+    /// not part of the stream.
+    fn note_fin(&mut self, range: Range<u64>) -> Range<u64> {
         self.is_simple = false;
         let fin = range.end - 1;
-        if fin >= self.nxt.max(self.above.end()) {
+        // A FIN must not lie before received data; the first one counts (RFC 9293 §3.10.7.4).
+        if fin >= self.nxt.max(self.out_of_order.end()) {
             self.fin.get_or_insert(fin);
         }
         if self.fin == Some(fin) { range } else { range.start..fin }
     }
 
-    /// Lets a buffer grow that does.
+    /// Grows an autotuned buffer.
     #[cold]
     fn tune(&mut self, now: Instant) {
         let progress = Progress {
             now,
             nxt: self.nxt,
             read: self.nxt - self.unread,
-            edge: self.room.edge(),
-            echoed: self.circumstances.echoed,
+            edge: self.rcv_window.edge(),
+            echoed: self.ack_context.echoed,
         };
         let size = self.tuning.as_mut().and_then(|tuning| tuning.on_arrival(&progress));
-        size.inspect(|size| self.room.grow(*size));
+        size.inspect(|size| self.rcv_window.grow(*size));
     }
 
     #[inline]
     fn plain_due(&mut self, now: Instant, len: u64) -> AckDue {
-        if self.acks.remembers() {
-            self.remembered_due(now, len)
+        if self.acks.is_stateful() {
+            self.stateful_due(now, len)
         } else {
             self.acks.on_plain_data(now, self.due, self.nxt, len)
         }
     }
 
     #[inline(never)]
-    fn remembered_due(&mut self, now: Instant, len: u64) -> AckDue {
-        let window = self.room.window(self.nxt);
-        self.acks.on_data(now, self.due, (self.nxt, len, window), &self.circumstances)
+    fn stateful_due(&mut self, now: Instant, len: u64) -> AckDue {
+        let window = self.rcv_window.window(self.nxt);
+        self.acks.on_data(now, self.due, (self.nxt, len, window), &self.ack_context)
     }
 
-    /// Returns whether the ACK of a segment up to `end` may wait though it came before: ns-2's sink looks at nothing but whether
-    /// it ends all that arrived (`DelAckSink::recv`, with `RFC2581_immediate_ack_`).
-    fn waits_again(&self, end: u64) -> bool {
-        end == self.nxt && self.above.is_empty() && self.acks.is_ns2_sink()
+    /// Returns whether the ACK of a duplicate segment up to `end` is delayed: ns-2's sink only checks whether the segment ends at
+    /// RCV.NXT (`DelAckSink::recv`, with `RFC2581_immediate_ack_`).
+    fn delays_duplicate_ack(&self, end: u64) -> bool {
+        end == self.nxt && self.out_of_order.is_empty() && self.acks.is_ns2_sink()
     }
 
-    /// Remembers the first part of an arrival that had arrived before (RFC 2883 §4).
+    /// Records the first duplicate part of a segment (RFC 2883 §4).
     fn note_duplicate(&mut self, range: &Range<u64>) {
         let is_late = self.reader.is_some() && self.is_late(range);
         let below = range.start..range.end.min(self.nxt);
         if !below.is_empty() {
-            self.acks.on_duplicate(self.room.window(self.nxt));
+            self.acks.on_duplicate(self.rcv_window.window(self.nxt));
         }
-        if is_late || !self.tells_duplicates {
+        // Skipped data that arrives late is no duplicate: DSACK would make the sender undo its reduction.
+        if is_late || !self.sends_dsack {
             return;
         }
-        self.duplicate = if below.is_empty() { self.above.first_within(range) } else { Some(below) };
+        self.duplicate = if below.is_empty() { self.out_of_order.first_within(range) } else { Some(below) };
     }
 
-    /// The peer's SYN came a second time.
+    /// Records a duplicate of the peer's SYN.
     pub(crate) fn on_repeated_syn(&mut self) {
         self.note_duplicate(&(0..1));
     }
 
-    /// Remembers what of a refused segment had arrived in order, as Linux does: what else it has was not looked at. It is
-    /// answered.
+    /// Records the duplicate in-order part of a segment that was not acceptable, as Linux does, and schedules an ACK.
     pub(crate) fn note_refused(&mut self, now: Instant, range: &Range<u64>) {
         if range.start < self.nxt {
             self.note_duplicate(&(range.start..range.end.min(self.nxt)));
         }
-        self.due = if self.waits_again(range.end) { self.plain_due(now, 0) } else { AckDue::Now };
+        self.due = if self.delays_duplicate_ack(range.end) { self.plain_due(now, 0) } else { AckDue::Now };
     }
 
-    /// Returns what of it was stored.
+    /// Stores a range, and returns the stored part.
     fn store(&mut self, now: Instant, range: Range<u64>) -> Range<u64> {
         if self.reader.is_some() {
             return self.store_for_reader(now, range);
         }
+        // Trim to the window (RFC 9293 §3.10.7.4): bytes before it are duplicates, bytes behind it do not fit.
         let range = range.start.max(self.nxt)..range.end.min(self.end());
-        if range.is_empty() || !self.has_place(&range) {
+        if range.is_empty() || !self.can_store(&range) {
             return 0..0;
         }
-        self.place(range.clone());
+        self.insert(range.clone());
         range
     }
 
-    /// Returns whether there is a place for what would be stored. What is refused for want of one was never told of as there, so
-    /// that nothing has to be taken back (RFC 2018 §8), and what is next in order always has one.
+    /// Returns whether the range fits into the list of ranges. A range that does not fit was never SACKed, so there is no reneging
+    /// (RFC 2018 §8); the next one in order always fits.
     #[inline]
-    fn has_place(&self, range: &Range<u64>) -> bool {
-        range.start == self.nxt || self.above.as_slice().len() < self.places || self.above.meets(range)
+    fn can_store(&self, range: &Range<u64>) -> bool {
+        range.start == self.nxt
+            || self.out_of_order.as_slice().len() < self.max_ranges
+            || self.out_of_order.meets(range)
     }
 
     #[inline]
-    fn place(&mut self, range: Range<u64>) {
+    fn insert(&mut self, range: Range<u64>) {
         if range.start == self.nxt {
             self.nxt = range.end;
-            if !self.above.is_empty() {
+            if !self.out_of_order.is_empty() {
                 self.close_holes();
             }
         } else {
-            self.place_above(range);
+            self.insert_out_of_order(range);
         }
     }
 
-    /// Returns the position up to which something can be taken: as far as there is room, but nothing behind the peer's FIN,
-    /// which itself needs none.
+    /// Returns the end of the positions that can be stored: the end of the buffer, or the peer's FIN, which takes no space.
     fn end(&self) -> u64 {
         let limit = self.limit();
         self.fin.map_or(limit, |fin| if fin <= limit { fin + 1 } else { limit })
@@ -306,63 +313,67 @@ impl Receiver {
 
     #[inline(never)]
     fn close_holes(&mut self) {
-        self.nxt = self.above.take_from(self.nxt);
+        self.nxt = self.out_of_order.take_from(self.nxt);
         let nxt = self.nxt;
+        // Blocks at or below RCV.NXT are covered by the cumulative ACK.
         self.recent.retain(|range| range.end > nxt);
     }
 
-    /// Takes what arrived behind a hole.
+    /// Stores a range behind a hole.
     #[inline(never)]
-    fn place_above(&mut self, arrived: Range<u64>) {
-        let newest = self.above.insert(arrived);
-        self.put_in_front(newest);
+    fn insert_out_of_order(&mut self, arrived: Range<u64>) {
+        let newest = self.out_of_order.insert(arrived);
+        self.move_to_front(newest);
     }
 
-    /// The newest ranges are in front (RFC 2018 §4); older ones than fit into an ACK are forgotten, as ns-2 does.
-    fn put_in_front(&mut self, newest: Range<u64>) {
+    /// Moves the newest range to the front (RFC 2018 §4). Ranges that do not fit into an ACK are dropped from the list, as in ns-2.
+    fn move_to_front(&mut self, newest: Range<u64>) {
         self.recent.retain(|range| range.start < newest.start || range.end > newest.end);
+        // Room for the newest: RFC 2018 §4 requires it in the first block.
         self.recent.truncate(self.sack_blocks.saturating_sub(1));
         if self.sack_blocks > 0 {
             self.recent.insert(0, newest);
         }
     }
 
-    /// Adds the SACK blocks of an ACK sent now, the peer's SYN having number `origin`: fewer beside a skip notice. A
-    /// duplicate is told once.
-    pub(crate) fn tell_sack(&mut self, origin: SeqNum, has_notice: bool, blocks: &mut SackBlocks) {
+    /// Writes the SACK blocks of an ACK that is sent now; `origin` is the number of the peer's SYN. Beside a SNACK fewer blocks
+    /// fit. A duplicate is reported once.
+    pub(crate) fn write_sack(&mut self, origin: SeqNum, has_notice: bool, blocks: &mut SackBlocks) {
         let block = |range: &Range<u64>| SackBlock { left: origin.at(range.start), right: origin.at(range.end) };
+        // The DSACK block is the first one (RFC 2883 §4).
         if let Some(duplicate) = self.duplicate.take() {
             blocks.push(block(&duplicate));
         }
-        let room = if has_notice { self.sack_room_beside_notice() } else { self.sack_blocks };
+        let room = if has_notice { self.sack_limit_with_notice() } else { self.sack_blocks };
         let room = room.saturating_sub(blocks.len());
         for range in self.recent.iter().take(room) {
             blocks.push(block(range));
         }
     }
 
-    /// Returns whether an ACK has more to say than a number and a window.
-    pub(crate) fn has_more_to_tell(&self) -> bool {
+    /// Returns whether an ACK may carry SACK blocks or a SNACK.
+    pub(crate) fn has_ack_options(&self) -> bool {
         !self.recent.is_empty() || self.duplicate.is_some() || self.reader.is_some()
     }
 
-    /// Reads up to `bytes` and gives how many were there.
+    /// Reads up to `bytes` bytes, and returns how many were read.
     #[inline]
     pub(crate) fn read(&mut self, bytes: u64) -> u64 {
         let read = match &mut self.reader {
             None => bytes.min(self.unread),
             Some(reader) => reader.read(bytes, self.unread, self.nxt),
         };
-        self.take_out(read);
+        self.consume(read);
         read
     }
 
-    /// Makes room for so many bytes. A window that was nearly closed is told anew.
+    /// Frees buffer space. A window update is due if the window was nearly closed.
     #[inline]
-    fn take_out(&mut self, bytes: u64) {
+    fn consume(&mut self, bytes: u64) {
         self.unread -= bytes;
         let smallest = self.reader.as_ref().map_or(0, |reader| reader.smallest_window());
-        if self.nxt > 1 && self.room.has_reopened(self.window_start(), self.unread, smallest) {
+        // Before the handshake is done there is no window to update.
+        if self.nxt > 1 && self.rcv_window.has_reopened(self.window_start(), self.unread, smallest) {
             self.due = AckDue::Now;
         }
         if bytes > 0 && matches!(self.due, AckDue::By(_)) && self.acks.on_read(self.nxt, self.unread == 0) {
@@ -370,56 +381,57 @@ impl Receiver {
         }
     }
 
-    /// Learns that a segment with the current acknowledgement leaves.
+    /// Clears the ACK that is due: a segment with the current acknowledgement is sent.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, has_data: bool) {
         self.acks.on_sent(now, self.due, self.nxt, has_data);
         self.due = AckDue::Nothing;
     }
 
-    /// Returns the window that a segment tells; an opening one's is not scaled.
+    /// Advertises the window, and returns its header field; on a SYN it is not scaled.
     #[inline]
-    pub(crate) fn tell_window(&mut self, is_opening: bool) -> u16 {
+    pub(crate) fn advertise_window(&mut self, is_opening: bool) -> u16 {
         let start = self.window_start();
-        self.room.tell(start, self.unread);
-        self.room.field(start, is_opening)
+        self.rcv_window.advertise(start, self.unread);
+        self.rcv_window.header_field(start, is_opening)
     }
 
-    /// Returns where the room begins: the peer's FIN takes none.
+    /// Returns the left edge of the window: the peer's FIN takes no space.
     fn window_start(&self) -> u64 {
         self.nxt - u64::from(self.is_finished())
     }
 
-    /// Returns the bits by which the window is to be scaled.
-    pub(crate) fn wanted_shift(&self) -> u8 {
-        self.room.wanted_shift()
+    /// Returns the window scale shift to offer.
+    pub(crate) fn scale_shift(&self) -> u8 {
+        self.rcv_window.scale_shift()
     }
 
-    /// Learns whether windows are scaled.
+    /// Sets whether windows are scaled.
     pub(crate) fn scale_window(&mut self, is_scaled: bool) {
-        self.room.scale(if is_scaled { self.wanted_shift() } else { 0 });
+        self.rcv_window.scale(if is_scaled { self.scale_shift() } else { 0 });
     }
 
-    /// Returns whether [`Self::circumstances`] are read.
+    /// Returns whether [`Self::ack_context`] is read.
     #[inline]
-    pub(crate) fn asks_for_circumstances(&self) -> bool {
-        self.acks.remembers() || self.tuning.is_some()
+    pub(crate) fn reads_ack_context(&self) -> bool {
+        self.acks.is_stateful() || self.tuning.is_some()
     }
 
-    /// Returns the delay of ACKs, where it adapts.
+    /// Returns the adaptive delay of ACKs; `None` if the policy has none.
     pub(crate) fn ack_delay(&self) -> Option<Duration> {
         self.acks.delay()
     }
 
-    /// Lets ACKs wait for answers, or not.
+    /// Sets whether ACKs wait for data to be carried on (Linux: pingpong mode).
     pub(crate) fn set_interactive(&mut self, is_interactive: bool) {
         self.acks.set_interactive(is_interactive);
+        // Leaving pingpong mode sends a pending ACK at once (Linux: `tcp_enter_quickack_mode`).
         if !is_interactive && matches!(self.due, AckDue::By(_)) {
             self.due = AckDue::Now;
         }
     }
 
-    /// Returns the time at which a delayed ACK must go, or the reader steps over what is missing.
+    /// Returns the earliest deadline: of a delayed ACK, or of a skip.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let ack = match self.due {
             AckDue::By(at) => Some(at),
@@ -431,16 +443,16 @@ impl Receiver {
         }
     }
 
-    /// Acts on whatever deadline has come; gives the bytes that became readable if something was stepped over.
+    /// Handles deadlines that have expired. Returns the bytes that became readable if something was skipped.
     pub(crate) fn on_timeout(&mut self, now: Instant) -> Option<u64> {
         if let AckDue::By(at) = self.due
             && at <= now
         {
             self.due = AckDue::Now;
-            self.acks.on_late();
+            self.acks.on_delay_expired();
         }
         let is_due = self.reader.as_ref()?.deadline()? <= now;
-        is_due.then(|| self.step_over_what_is_due(now))
+        is_due.then(|| self.skip_overdue(now))
     }
 }
 
@@ -483,7 +495,7 @@ mod tests {
                 read += receiver.read(reads);
                 prop_assert!(read < nxt);
                 prop_assert_eq!(receiver.limit(), nxt + 40 - (nxt - 1 - read));
-                prop_assert!(receiver.unread + receiver.above.total() <= 40, "held is what the buffer holds");
+                prop_assert!(receiver.unread + receiver.out_of_order.total() <= 40, "held is what the buffer holds");
             }
         }
     }
@@ -494,13 +506,13 @@ mod tests {
             let mut receiver = receiver();
             for (start, len) in arrivals {
                 let (range, mut short) = (start..start + len, receiver.clone());
-                let is_next = start == receiver.nxt() && receiver.has_simple_place(len);
-                let is_above = receiver.has_simple_place_above(&range);
+                let is_next = start == receiver.nxt() && receiver.can_take_next(len);
+                let is_above = receiver.can_take_out_of_order(&range);
                 receiver.on_data(Instant::ZERO, range.clone(), false);
                 if is_next {
                     short.take_next(Instant::ZERO, len);
                 } else if is_above {
-                    short.take_above(range);
+                    short.take_out_of_order(range);
                 }
                 if is_next || is_above {
                     prop_assert_eq!(alloc::format!("{short:?}"), alloc::format!("{receiver:?}"));

@@ -17,10 +17,10 @@ use proptest::sample::select;
 const FIN: u64 = 91;
 /// Bytes of the buffer.
 const BUFFER: u64 = 40;
-const PATIENCE: u64 = 100;
+const TIME_LIMIT: u64 = 100;
 
 const DELIVERIES: [Delivery; 3] =
-    [Delivery::InOrder, Delivery::SkipWhenWaiting, Delivery::SkipAtDeadline(Duration::from_millis(PATIENCE))];
+    [Delivery::InOrder, Delivery::SkipWhenWaiting, Delivery::SkipAtDeadline(Duration::from_millis(TIME_LIMIT))];
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -111,7 +111,7 @@ impl Model {
     fn passes(&mut self, millis: u64) {
         self.now += millis;
         let Delivery::SkipAtDeadline(_) = self.delivery else { return };
-        while self.held.values().any(|since| since + PATIENCE <= self.now) {
+        while self.held.values().any(|since| since + TIME_LIMIT <= self.now) {
             self.skip();
         }
     }
@@ -211,7 +211,7 @@ impl Both {
         assert_eq!(receiver.received(), in_order - model.bytes_skipped);
         assert_eq!(receiver.poll_skipped(), model.skipped.pop_front());
         let deadline = receiver.deadline().filter(|_| matches!(model.delivery, Delivery::SkipAtDeadline(_)));
-        let oldest = model.held.values().min().map(|since| Instant::ZERO + Duration::from_millis(since + PATIENCE));
+        let oldest = model.held.values().min().map(|since| Instant::ZERO + Duration::from_millis(since + TIME_LIMIT));
         assert_eq!(deadline, oldest.filter(|_| deadline.is_some()));
         assert!(matches!(model.delivery, Delivery::SkipAtDeadline(_)) <= (deadline.is_some() || model.held.is_empty()));
         for block in blocks_of(receiver, false).as_slice() {
@@ -224,7 +224,7 @@ impl Both {
 
 fn blocks_of(receiver: &mut Receiver, has_notice: bool) -> SackBlocks {
     let mut blocks = SackBlocks::default();
-    receiver.tell_sack(SeqNum(0), has_notice, &mut blocks);
+    receiver.write_sack(SeqNum(0), has_notice, &mut blocks);
     blocks
 }
 
@@ -241,7 +241,7 @@ proptest! {
         }
     }
 
-    /// Whatever comes, the buffer, 16 places of each kind for each of its segments and 256 skips are all that it costs.
+    /// Whatever comes, memory is the buffer, 16 entries of each kind per segment of it, and 256 skips.
     #[test]
     fn memory_is_bounded_whatever_comes(
         delivery in select(&DELIVERIES[..]),
@@ -260,8 +260,8 @@ proptest! {
                 receiver.read(start);
             }
             let [frames, waits] = receiver.reader.as_ref().map_or([0, 0], |reader| reader.sizes());
-            prop_assert!(frames <= 16 && waits <= 16 && receiver.above.as_slice().len() <= 16);
-            prop_assert!(receiver.unread + receiver.above.total() <= 1000);
+            prop_assert!(frames <= 16 && waits <= 16 && receiver.out_of_order.as_slice().len() <= 16);
+            prop_assert!(receiver.unread + receiver.out_of_order.total() <= 1000);
             prop_assert!(blocks_of(&mut receiver, true).len() <= SackBlocks::MAX);
         }
     }

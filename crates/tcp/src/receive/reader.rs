@@ -1,16 +1,15 @@
-//! The reader of the real-time mode: it would rather skip than wait (rules R1 to R6 of the MTCP paper).
+//! The reader of the real-time mode, which skips instead of waiting (rules R1 to R6 of the MTCP paper).
 //!
-//! R1 and R4 are ordinary TCP. R2 and R3 are one rule: a reader that waits while nothing is there in order gets what
-//! arrived behind the hole, whether that was there before it asked (R3) or comes later (R2). What is stepped over is told
-//! to the sender at once (R6), and dropped if it comes after all (R5).
+//! R1 and R4 are ordinary TCP. R2 and R3 are one rule: a reader that waits without data in order gets what arrived behind
+//! the hole, whether it arrived before the read (R3) or after it (R2). A skip is reported to the sender at once (R6); skipped data
+//! that arrives later is dropped (R5).
 //!
-//! A FIN behind a hole counts as anything else behind it. A reader that waits with only the FIN left to come steps over
-//! the hole and is at the end: whatever is missing has missed its time as any frame would have, and a sender that gave it
-//! up will never fill the hole.
+//! A FIN behind a hole is treated as data behind it. A waiting reader skips the hole and reaches the end: the missing data is as
+//! late as any frame would be, and a sender that abandoned it never fills the hole.
 
 use super::frames::Frames;
 use super::skips::Skips;
-use super::{PLACES_PER_SEGMENT, Receiver};
+use super::{RANGES_PER_SEGMENT, Receiver};
 use crate::config::Config;
 use crate::policy::acking::AckDue;
 use crate::policy::delivery::Delivery;
@@ -20,25 +19,25 @@ use core::ops::Range;
 use earlybird_units::Instant;
 use earlybird_wire::{SackBlocks, SeqNum, SkipNotice};
 
-/// What a receiver needs to know beyond an ordinary one, to keep frames whole or to skip.
+/// The state of a receiver that keeps frames whole or skips.
 #[derive(Clone, Debug)]
 pub(super) struct Reader {
     delivery: Delivery,
-    /// With framing only.
+    /// Present with framing.
     frames: Option<Frames>,
     is_waiting: bool,
     waits: VecDeque<Wait>,
-    waits_limit: usize,
-    /// Bytes of the longest segment that came.
+    max_waits: usize,
+    /// Bytes of the longest segment that arrived.
     longest: u64,
     mss: u64,
     skips: Skips,
-    /// The most SACK blocks beside a notice.
+    /// The most SACK blocks beside a SNACK.
     sack_blocks: usize,
     statistics: RealTimeStatistics,
 }
 
-/// Data behind a hole that wait for a deadline: since when, and to which position.
+/// Data behind a hole that waits for a deadline: since when, and up to which position.
 #[derive(Clone, Debug)]
 struct Wait {
     since: Instant,
@@ -46,13 +45,13 @@ struct Wait {
 }
 
 impl Reader {
-    /// Returns nothing for ordinary TCP, which needs none of this.
+    /// Returns `None` for ordinary TCP.
     pub(super) fn new(config: &Config) -> Option<Self> {
         let real_time = &config.real_time;
         if !real_time.framing && !real_time.delivery.skips() {
             return None;
         }
-        let limit = (PLACES_PER_SEGMENT * config.largest_offer()) as usize;
+        let limit = (RANGES_PER_SEGMENT * config.largest_offer()) as usize;
         // Of the 40 bytes, timestamps take 12, a notice 16, and blocks 4 and 8 for each.
         let room = SackBlocks::MAX - usize::from(config.timestamps.enabled) - SkipNotice::WIRE_LEN / 8;
         Some(Self {
@@ -60,7 +59,7 @@ impl Reader {
             frames: real_time.framing.then(|| Frames::new(limit)),
             is_waiting: false,
             waits: VecDeque::new(),
-            waits_limit: limit,
+            max_waits: limit,
             longest: 0,
             mss: u64::from(config.segments.mss),
             skips: Skips::default(),
@@ -77,7 +76,7 @@ impl Reader {
             return bytes.min(unread);
         }
         if self.is_unordered() {
-            // Bytes that follow one another, which frames in any order do not.
+            // A read of bytes needs them in sequence; frames in any order are read by `read_frame`.
             return 0;
         }
         let mut read = 0;
@@ -87,7 +86,7 @@ impl Reader {
         read
     }
 
-    /// Hands over the next frame if it is there and has at most so many bytes; then the reader waits no more.
+    /// Returns the next frame if it has at most `bytes` bytes, and ends the wait of the reader.
     fn next_frame(&mut self, nxt: u64, bytes: u64) -> Option<Range<u64>> {
         let is_unordered = self.is_unordered();
         let frames = self.frames.as_mut()?;
@@ -101,33 +100,34 @@ impl Reader {
         self.delivery == Delivery::Unordered && self.frames.is_some()
     }
 
-    /// Returns the window, in bytes, below which the sender may be at rest because nothing fits: a frame is never cut.
+    /// Returns the window in bytes below which the sender may be blocked, because a frame is never cut.
     #[cold]
     pub(super) fn smallest_window(&self) -> u64 {
         if self.frames.is_some() { self.mss } else { 0 }
     }
 
-    /// Returns the length of a segment as far as it is known.
+    /// Returns the length of a segment: the longest seen, or else the MSS.
     fn segment_bytes(&self) -> u64 {
         if self.longest > 0 { self.longest } else { self.mss }
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let Delivery::SkipAtDeadline(patience) = self.delivery else { return None };
-        self.waits.front().map(|wait| wait.since + patience)
+        let Delivery::SkipAtDeadline(time_limit) = self.delivery else { return None };
+        self.waits.front().map(|wait| wait.since + time_limit)
     }
 
-    /// Returns the first of an ACK's deadline and the reader's.
+    /// Returns the earlier of the deadlines of the ACK and of the reader.
     #[cold]
     pub(super) fn earliest(&self, ack: Option<Instant>) -> Option<Instant> {
         [ack, self.deadline()].into_iter().flatten().min()
     }
 
-    /// Begins to wait for what is missing before `end`. What ends no later than something older waits with that.
+    /// Starts a wait for the data missing before `end`. Data that ends before that of an older wait shares its deadline.
     fn begin_wait(&mut self, now: Instant, end: u64) {
-        let is_full = self.waits.len() >= self.waits_limit;
+        let is_full = self.waits.len() >= self.max_waits;
         match self.waits.back_mut() {
             Some(last) if last.end >= end => {}
+            // One wait per arrival time; a full list extends its newest, so that memory stays bounded.
             Some(last) if is_full || last.since == now => last.end = end,
             _ => self.waits.push_back(Wait { since: now, end }),
         }
@@ -144,21 +144,20 @@ impl Reader {
     }
 }
 
-// The functions that ordinary TCP asks for and never needs are marked as cold: they must not burden its path.
+// Functions that ordinary TCP calls but never needs are cold, to keep them out of its hot path.
 impl Receiver {
-    /// Returns whether a segment brings something that was stepped over, and counts it (R5). It is no duplicate, nothing that
-    /// DSACK tells of: the sender would take its reduction back.
+    /// Returns whether a segment has skipped data, and counts it (R5). It is no duplicate for DSACK: the sender would undo its
+    /// reduction.
     #[cold]
     pub(super) fn is_late(&mut self, range: &Range<u64>) -> bool {
         let below = range.start..range.end.min(self.nxt);
         let Some(reader) = &mut self.reader else { return false };
-        let is_late = reader.skips.touches(&below);
+        let is_late = reader.skips.overlaps(&below);
         reader.statistics.late_after_skip += u64::from(is_late);
         is_late
     }
 
-    /// Takes an arrival and does what it means for a reader that waits (R2), or may wait too long.
-    /// Returns what of it was stored.
+    /// Stores a range, skips for a reader that waits (R2), and returns the stored part.
     #[cold]
     pub(super) fn store_for_reader(&mut self, now: Instant, range: Range<u64>) -> Range<u64> {
         let before = self.nxt;
@@ -168,20 +167,22 @@ impl Receiver {
         }
         if self.reader.as_ref().is_some_and(|reader| reader.frames.is_some()) {
             self.store_frames(&range);
-        } else if self.has_place(&range) {
-            self.place(range.clone());
+        } else if self.can_store(&range) {
+            self.insert(range.clone());
         }
         self.note_arrival(now, &range);
+        // Data in order made the reader runnable; only without it does R2 apply.
         if self.nxt == before {
-            self.step_over_for_waiting();
+            self.skip_for_waiting_reader();
         }
-        let is_held = range.end <= self.nxt || self.above.contains(range.start);
+        // The skip may have moved RCV.NXT over the range that was just stored.
+        let is_held = range.end <= self.nxt || self.out_of_order.contains(range.start);
         if is_held { range } else { 0..0 }
     }
 
     fn note_arrival(&mut self, now: Instant, range: &Range<u64>) {
         let payload = self.payload_of(range);
-        let is_above = self.above.contains(range.end - 1);
+        let is_above = self.out_of_order.contains(range.end - 1);
         let Some(reader) = &mut self.reader else { return };
         reader.longest = reader.longest.max(payload.end - payload.start);
         reader.end_waits(self.nxt);
@@ -190,12 +191,13 @@ impl Receiver {
         }
     }
 
-    /// Returns what of an arrival can be taken. A frame is taken whole or not at all, not even to probe a closed window.
+    /// Returns the part of a range that can be stored. A frame is stored whole or not at all, also as a probe of a closed window.
     fn fitting(&self, range: Range<u64>) -> Range<u64> {
         let cut = range.start.max(self.nxt)..range.end.min(self.end());
         if self.reader.as_ref().is_none_or(|reader| reader.frames.is_none()) {
             return cut;
         }
+        // A FIN takes no buffer space, so the frame before it may end at the limit.
         let behind_fin = self.fin.map_or(range.end, |fin| fin + 1);
         let fits = self.payload_of(&range).end <= self.limit();
         if fits { cut.start..range.end.min(behind_fin) } else { cut.start..cut.start }
@@ -206,12 +208,12 @@ impl Receiver {
         range.start..self.fin.map_or(range.end, |fin| range.end.min(fin))
     }
 
-    /// A segment is a frame. One that overlaps what is held was cut differently before, which no sender of frames does:
-    /// each part that is new becomes a frame, so that nothing is delivered twice and nothing is lost.
+    /// Stores a segment as a frame. If it overlaps held data, which no sender of frames causes, each new part becomes a frame, so
+    /// that no byte is delivered twice or lost.
     fn store_frames(&mut self, range: &Range<u64>) {
         let mut from = range.start;
         while from < range.end {
-            let held = self.above.first_within(&(from..range.end)).unwrap_or(range.end..range.end);
+            let held = self.out_of_order.first_within(&(from..range.end)).unwrap_or(range.end..range.end);
             if from < held.start {
                 self.store_frame(from..held.start);
             }
@@ -222,26 +224,26 @@ impl Receiver {
     fn store_frame(&mut self, new: Range<u64>) {
         let payload = self.payload_of(&new);
         let is_next = new.start == self.nxt;
-        if !self.has_place(&new) {
+        if !self.can_store(&new) {
             return;
         }
         let frames = self.reader.as_mut().and_then(|reader| reader.frames.as_mut());
         if payload.is_empty() || frames.is_some_and(|frames| frames.insert(payload, is_next)) {
-            self.place(new);
+            self.insert(new);
         }
     }
 
-    /// R2 and R3: a reader waits, nothing is readable, something lies behind the hole.
-    fn step_over_for_waiting(&mut self) {
+    /// Skips if a reader waits, nothing is readable, and data lies behind the hole (R2 and R3).
+    fn skip_for_waiting_reader(&mut self) {
         let skips = |reader: &Reader| reader.is_waiting && reader.delivery == Delivery::SkipWhenWaiting;
         if self.unread == 0 && self.reader.as_deref().is_some_and(skips) {
-            self.step_over();
+            self.skip_hole();
         }
     }
 
-    /// Steps over the lowest hole, says that it was there, and has it told at once (R6).
-    fn step_over(&mut self) -> bool {
-        let (Some(first), Some(reader)) = (self.above.first(), &mut self.reader) else { return false };
+    /// Skips the lowest hole and reports it at once (R6). Returns whether there was a hole.
+    fn skip_hole(&mut self) -> bool {
+        let (Some(first), Some(reader)) = (self.out_of_order.first(), &mut self.reader) else { return false };
         reader.skips.note(self.nxt..first, reader.segment_bytes());
         self.skipped = reader.skips.bytes;
         self.nxt = first;
@@ -253,12 +255,12 @@ impl Receiver {
         true
     }
 
-    /// The reader waits from now on; gives the bytes that this made readable (R3).
+    /// Starts a wait of the reader, and returns the bytes that became readable (R3).
     pub(crate) fn wait(&mut self) -> u64 {
         let before = self.received();
         if let Some(reader) = &mut self.reader {
             reader.is_waiting = self.unread == 0;
-            self.step_over_for_waiting();
+            self.skip_for_waiting_reader();
         }
         self.gain(before)
     }
@@ -269,33 +271,34 @@ impl Receiver {
         }
     }
 
-    /// What arrived made so many bytes deliverable in order, and was stored there: gives what of it a reader can now read that it
-    /// could not before.
+    /// Returns the bytes that became readable when `stored` arrived and made `delivered` bytes in order. An unordered reader reads
+    /// each frame when it arrives.
     #[cold]
     pub(super) fn readable_of(&mut self, delivered: u64, stored: &Range<u64>) -> u64 {
         let payload = self.payload_of(stored);
         let Some(reader) = self.reader.as_mut().filter(|reader| reader.is_unordered()) else { return delivered };
+        // Frames read early are not unread when the hole before them is filled.
         self.unread -= reader.frames.as_mut().map_or(0, |frames| frames.pass(self.nxt));
         payload.end.saturating_sub(payload.start)
     }
 
-    /// Returns the bytes that can be read without stepping over anything.
+    /// Returns the bytes that can be read without a skip.
     pub(crate) fn readable(&self) -> u64 {
         let unordered = self.reader.as_ref().filter(|reader| reader.is_unordered());
         unordered.and_then(|reader| reader.frames.as_ref()).map_or(self.unread, Frames::bytes)
     }
 
-    /// Returns the position below which no frame is left to be read.
+    /// Returns the position below which all frames were read.
     pub(crate) fn read_below(&self) -> u64 {
         self.peek_frame().map_or(self.nxt, |frame| frame.start.min(self.nxt))
     }
 
-    /// Returns the lowest frame that is there.
+    /// Returns the lowest frame.
     pub(crate) fn peek_frame(&self) -> Option<Range<u64>> {
         self.reader.as_ref()?.frames.as_ref()?.first()
     }
 
-    /// Returns the highest frame that is there.
+    /// Returns the highest frame.
     pub(crate) fn newest_frame(&self) -> Option<Range<u64>> {
         self.reader.as_ref()?.frames.as_ref()?.last()
     }
@@ -304,17 +307,18 @@ impl Receiver {
     pub(crate) fn read_frame(&mut self) -> Option<Range<u64>> {
         let frame = self.reader.as_mut()?.next_frame(self.nxt, u64::MAX)?;
         let is_in_order = frame.end <= self.nxt;
-        self.take_out(if is_in_order { frame.end - frame.start } else { 0 });
+        self.consume(if is_in_order { frame.end - frame.start } else { 0 });
         Some(frame)
     }
 
-    /// Steps over whatever has kept something waiting too long; gives the bytes that became readable.
+    /// Skips all holes whose deadline has expired, and returns the bytes that became readable.
     #[cold]
-    pub(super) fn step_over_what_is_due(&mut self, now: Instant) -> u64 {
+    pub(super) fn skip_overdue(&mut self, now: Instant) -> u64 {
         let before = self.received();
         let is_due =
             |receiver: &Self| receiver.reader.as_deref().and_then(Reader::deadline).is_some_and(|at| at <= now);
-        while is_due(self) && self.step_over() {}
+        // Several holes may be overdue; each skip closes the lowest.
+        while is_due(self) && self.skip_hole() {}
         self.gain(before)
     }
 
@@ -324,8 +328,8 @@ impl Receiver {
         gained
     }
 
-    /// Waits for everything from now on: the peer would not understand a skip, or the connection has ended.
-    pub(crate) fn skip_nothing(&mut self) {
+    /// Disables skipping: the peer does not support SNACK, or the connection has ended.
+    pub(crate) fn disable_skipping(&mut self) {
         if let Some(reader) = self.reader.as_mut().filter(|reader| reader.delivery.skips()) {
             reader.delivery = Delivery::InOrder;
         }
@@ -335,7 +339,7 @@ impl Receiver {
         self.reader.as_mut()?.skips.poll()
     }
 
-    /// Returns the notice that an ACK sent now carries, the peer's SYN having number `origin`.
+    /// Returns the SNACK of an ACK that is sent now; `origin` is the number of the peer's SYN.
     #[cold]
     pub(crate) fn notice(&mut self, origin: SeqNum) -> Option<SkipNotice> {
         let reader = self.reader.as_mut()?;
@@ -344,9 +348,9 @@ impl Receiver {
         Some(notice)
     }
 
-    /// Returns the most SACK blocks beside a notice.
+    /// Returns the largest number of SACK blocks beside a SNACK.
     #[cold]
-    pub(super) fn sack_room_beside_notice(&self) -> usize {
+    pub(super) fn sack_limit_with_notice(&self) -> usize {
         self.reader.as_ref().map_or(0, |reader| reader.sack_blocks)
     }
 
@@ -373,7 +377,7 @@ mod tests {
         let real_time =
             RealTime { delivery: Delivery::SkipAtDeadline(Duration::from_millis(1)), ..RealTime::default() };
         let mut reader = Reader::new(&Config::rfc().with_real_time(real_time)).expect("it skips");
-        reader.waits_limit = 3;
+        reader.max_waits = 3;
         for (millis, end) in [(1, 10), (1, 20), (2, 30), (3, 40), (4, 50), (5, 60), (6, 55)] {
             reader.begin_wait(Instant::from_nanos(millis * 1_000_000), end);
         }

@@ -1,16 +1,16 @@
-//! What the reader stepped over, and what the sender is told of it.
+//! The skips of the reader, and the SNACK that reports them.
 
 use alloc::collections::VecDeque;
 use core::ops::Range;
 use earlybird_wire::{SeqNum, SkipNotice};
 
-/// Everything that was stepped over: counted from the beginning, remembered for a while.
+/// All skips: counted from the beginning, with a list of the newest.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Skips {
     /// The newest ranges, in order.
     ranges: VecDeque<Range<u64>>,
-    /// How many of them, the last ones, the reader was not told of.
-    untold: usize,
+    /// The number of ranges at the end that were not reported to the application.
+    unreported: usize,
     pub(super) segments: u64,
     pub(super) bytes: u64,
     newest: u16,
@@ -18,42 +18,44 @@ pub(super) struct Skips {
     notices_due: u8,
 }
 
-/// Ranges remembered: for a reader that asks late, and to know a late segment from one that came twice. At 10 % loss and
-/// 50 frames a second it is a minute.
-const REMEMBERED: usize = 256;
-/// Times that a notice is sent: at once and with the following two ACKs, of which two may get lost.
+/// Largest number of recorded ranges: for an application that polls late, and to tell a late segment from a duplicate. At 10 %
+/// loss and 50 frames per second this is about a minute.
+const MAX_RECORDED: usize = 256;
+/// The number of ACKs that carry a notice, of which two may be lost.
 const NOTICES: u8 = 3;
 
 impl Skips {
-    /// Takes note of a hole that was stepped over. It had as few segments as fit if none is longer than `longest`.
+    /// Records a skipped hole. It counts the fewest segments that it can have had if none is longer than `longest`.
     pub(super) fn note(&mut self, hole: Range<u64>, longest: u64) {
         let bytes = hole.end - hole.start;
         let segments = bytes.div_ceil(longest.max(1));
         self.bytes += bytes;
         self.segments += segments;
         self.newest = u16::try_from(segments).unwrap_or(u16::MAX);
+        // A newer skip restarts the count; its notice carries the total, which covers the older ones.
         self.notices_due = NOTICES;
-        if self.ranges.len() == REMEMBERED {
+        // The oldest range is dropped: memory is bounded whatever the peer does.
+        if self.ranges.len() == MAX_RECORDED {
             self.ranges.pop_front();
         }
         self.ranges.push_back(hole);
-        self.untold = (self.untold + 1).min(REMEMBERED);
+        self.unreported = (self.unreported + 1).min(MAX_RECORDED);
     }
 
-    /// Returns the next range that the reader was not told of.
+    /// Returns the next range that was not reported to the application.
     pub(super) fn poll(&mut self) -> Option<Range<u64>> {
-        let next = self.ranges.get(self.ranges.len() - self.untold).cloned()?;
-        self.untold -= 1;
+        let next = self.ranges.get(self.ranges.len() - self.unreported).cloned()?;
+        self.unreported -= 1;
         Some(next)
     }
 
-    /// Returns whether anything of the range is known to have been stepped over.
-    pub(super) fn touches(&self, range: &Range<u64>) -> bool {
+    /// Returns whether the range overlaps a recorded skip.
+    pub(super) fn overlaps(&self, range: &Range<u64>) -> bool {
         let place = self.ranges.partition_point(|skipped| skipped.end <= range.start);
         !range.is_empty() && self.ranges.get(place).is_some_and(|skipped| skipped.start < range.end)
     }
 
-    /// Returns what the next ACK tells of the newest skip, the peer's SYN having number `origin`.
+    /// Returns the notice of the newest skip for the next ACK; `origin` is the number of the peer's SYN.
     pub(super) fn notice(&mut self, origin: SeqNum) -> Option<SkipNotice> {
         self.notices_due = self.notices_due.checked_sub(1)?;
         let first = origin.at(self.ranges.back()?.start);
@@ -71,7 +73,7 @@ mod tests {
         for number in 0..1000 {
             skips.note(number * 20..number * 20 + 10, 10);
         }
-        assert_eq!((skips.segments, skips.bytes, skips.ranges.len()), (1000, 10_000, REMEMBERED));
+        assert_eq!((skips.segments, skips.bytes, skips.ranges.len()), (1000, 10_000, MAX_RECORDED));
         let told: VecDeque<_> = core::iter::from_fn(|| skips.poll()).collect();
         assert_eq!((told.len(), told.front(), told.back()), (256, Some(&(14_880..14_890)), Some(&(19_980..19_990))));
     }
@@ -91,7 +93,7 @@ mod tests {
         skips.note(10..20, 10);
         skips.note(30..40, 10);
         for (range, is_late) in [(5..10, false), (5..11, true), (19..25, true), (20..30, false), (35..35, false)] {
-            assert_eq!(skips.touches(&range), is_late, "{range:?}");
+            assert_eq!(skips.overlaps(&range), is_late, "{range:?}");
         }
     }
 }

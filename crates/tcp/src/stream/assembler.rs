@@ -1,15 +1,15 @@
-//! What arrived, in whatever order.
+//! Reassembly of bytes that arrive in any order.
 
 use super::{join, overwrite, pieces};
 use crate::scoreboard::ranges::Ranges;
 use alloc::collections::VecDeque;
 use core::ops::Range;
 
-/// The receiving side's bytes: those that were not read, and those behind holes.
+/// The receive buffer: bytes that are unread, and bytes behind holes.
 ///
-/// Offsets count from the first byte behind the peer's SYN, as [`AcceptedRange::stream`] does. It holds nothing that lies further than
-/// its capacity behind the first byte not read; with the capacity of the connection's buffer that is nothing that the
-/// connection takes.
+/// Offsets count from the first byte behind the peer's SYN, as [`AcceptedRange::stream`] does. It stores
+/// nothing beyond its capacity after the first unread byte. With the capacity of the connection's buffer it stores all that the
+/// connection accepts.
 ///
 /// ```
 /// use earlybird_tcp::{Assembler, AcceptedRange};
@@ -24,54 +24,56 @@ use core::ops::Range;
 /// [`AcceptedRange::stream`]: crate::AcceptedRange::stream
 #[derive(Clone, Debug)]
 pub struct Assembler {
-    /// From the first byte not read on; what is in the holes means nothing.
+    /// Bytes from the first unread one on; holes have undefined values.
     bytes: VecDeque<u8>,
-    /// Offset of the first byte not read.
+    /// Offset of the first unread byte.
     read: u64,
-    /// Offset of the first byte missing.
+    /// Offset of the first missing byte.
     missing: u64,
-    /// What is there behind that.
-    above: Ranges,
+    /// Ranges of bytes behind that.
+    out_of_order: Ranges,
     capacity: usize,
 }
 
 impl Assembler {
-    /// Makes one that reaches up to `capacity` bytes behind what was read; room is taken as bytes come.
+    /// Returns an assembler for up to `capacity` unread bytes; memory is allocated as bytes arrive.
     pub fn new(capacity: usize) -> Self {
-        Self { bytes: VecDeque::new(), read: 0, missing: 0, above: Ranges::default(), capacity }
+        Self { bytes: VecDeque::new(), read: 0, missing: 0, out_of_order: Ranges::default(), capacity }
     }
 
-    /// Changes how far it reaches; what it holds already stays.
+    /// Sets the capacity; stored bytes stay.
     pub fn set_capacity(&mut self, capacity: usize) {
         self.capacity = capacity;
     }
 
-    /// Returns the offset of the first byte that was not read.
+    /// Returns the offset of the first unread byte.
     pub const fn position(&self) -> u64 {
         self.read
     }
 
-    /// Returns how many bytes can be read.
+    /// Returns the number of bytes that can be read.
     pub const fn readable(&self) -> usize {
         (self.missing - self.read) as usize
     }
 
-    /// Takes bytes that begin at `stream.start`, and gives how many of them were not there in order already and lie within
-    /// reach. Of bytes behind a hole that come twice, the later ones count.
+    /// Stores bytes that begin at `stream.start`. Returns the number of those that were not yet in order and lie within the
+    /// capacity. Bytes behind a hole overwrite older ones.
     pub fn put(&mut self, stream: Range<u64>, payload: &[u8]) -> usize {
         let reach = self.read.saturating_add(self.capacity as u64);
         let end = stream.end.min(stream.start.saturating_add(payload.len() as u64)).min(reach);
+        // Bytes in order may have been read already and must not be overwritten.
         let start = stream.start.max(self.missing);
         if start >= end {
             return 0;
         }
         self.store(start, &payload[(start - stream.start) as usize..(end - stream.start) as usize]);
-        self.enter(start..end);
+        self.record(start..end);
         (end - start) as usize
     }
 
     fn store(&mut self, start: u64, new: &[u8]) {
         let at = (start - self.read) as usize;
+        // Fill a hole before the new bytes with zeros until its bytes arrive.
         if at > self.bytes.len() {
             self.bytes.resize(at, 0);
         }
@@ -80,9 +82,9 @@ impl Assembler {
         self.bytes.extend(behind);
     }
 
-    fn enter(&mut self, new: Range<u64>) {
+    fn record(&mut self, new: Range<u64>) {
         if new.start > self.missing {
-            self.above.insert(new);
+            self.out_of_order.insert(new);
         } else {
             self.missing = new.end;
             self.close_hole();
@@ -90,10 +92,10 @@ impl Assembler {
     }
 
     fn close_hole(&mut self) {
-        self.missing = self.above.take_from(self.missing);
+        self.missing = self.out_of_order.take_from(self.missing);
     }
 
-    /// Reads in order, as much as there is and fits; gives how many bytes that were.
+    /// Reads bytes in order into `into`, and returns how many.
     pub fn read(&mut self, into: &mut [u8]) -> usize {
         let count = into.len().min(self.readable());
         join(pieces(&self.bytes, 0..count), &mut into[..count]);
@@ -102,10 +104,10 @@ impl Assembler {
         count
     }
 
-    /// Copies what arrived in a part of the stream, in order or not, and leaves it there; gives how many bytes that were: none if
-    /// something is missing, or was read.
+    /// Copies a part of the stream, in order or not, without reading it. Returns the number of bytes: zero if any is missing or
+    /// was read.
     pub fn peek(&self, part: Range<u64>, into: &mut [u8]) -> usize {
-        let is_here = part.start >= self.read && (part.end <= self.missing || self.above.holds(&part));
+        let is_here = part.start >= self.read && (part.end <= self.missing || self.out_of_order.holds(&part));
         let count = (part.end.saturating_sub(part.start) as usize).min(into.len());
         if !is_here || count == 0 {
             return 0;
@@ -115,14 +117,14 @@ impl Assembler {
         count
     }
 
-    /// Goes on reading at an offset: what lies before it was stepped over. It never goes back.
+    /// Continues reading at `offset`; the bytes before it are skipped. It never goes back.
     pub fn skip_to(&mut self, offset: u64) {
         let offset = offset.max(self.read);
-        let gone = (offset - self.read).min(self.bytes.len() as u64);
-        self.bytes.drain(..gone as usize);
+        let dropped = (offset - self.read).min(self.bytes.len() as u64);
+        self.bytes.drain(..dropped as usize);
         self.read = offset;
         self.missing = self.missing.max(offset);
-        self.above.remove_below(offset);
+        self.out_of_order.remove_below(offset);
         self.close_hole();
     }
 }
@@ -181,13 +183,13 @@ mod tests {
                 let stream = start as u64..(start + payload.len()) as u64;
                 prop_assert_eq!(assembler.put(stream.clone(), &payload), model.put(start, &payload));
                 prop_assert_eq!(assembler.readable(), model.missing() - model.read);
-                let mut seen = vec![0; payload.len()];
-                let peeked = assembler.peek(stream.clone(), &mut seen);
-                prop_assert_eq!(&seen[..peeked], model.peek(start, payload.len()));
+                let mut peeked_bytes = vec![0; payload.len()];
+                let peeked = assembler.peek(stream.clone(), &mut peeked_bytes);
+                prop_assert_eq!(&peeked_bytes[..peeked], model.peek(start, payload.len()));
                 let mut into = vec![0; reads];
                 let count = assembler.read(&mut into);
                 prop_assert_eq!(&into[..count], model.read(reads));
-                // Now and then the reader steps over something.
+                // Some steps skip.
                 if skip > 20 {
                     model.read += skip - 20;
                     assembler.skip_to(model.read as u64);

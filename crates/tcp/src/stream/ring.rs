@@ -1,10 +1,10 @@
-//! What was written and may have to be sent again.
+//! Bytes that are written and not acknowledged.
 
 use super::{join, pieces};
 use alloc::collections::VecDeque;
 use core::ops::Range;
 
-/// The sending side's bytes: from the first one that is not acknowledged to the last one written.
+/// The send buffer: bytes from the first unacknowledged one to the last one written.
 ///
 /// Offsets count from the first byte behind the SYN, as [`Transmit::data`] and [`Connection::acknowledged`] do.
 ///
@@ -28,7 +28,7 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Makes one that holds up to `capacity` bytes; room is taken as they come.
+    /// Returns a ring of up to `capacity` bytes; memory is allocated as bytes are written.
     pub const fn new(capacity: usize) -> Self {
         Self { bytes: VecDeque::new(), acknowledged: 0, capacity }
     }
@@ -43,26 +43,26 @@ impl Ring {
         self.acknowledged + self.bytes.len() as u64
     }
 
-    /// Returns how many bytes it would take.
+    /// Returns the free space in bytes.
     pub fn room(&self) -> usize {
         self.capacity.saturating_sub(self.bytes.len())
     }
 
-    /// Changes how much it holds; what it holds already stays.
+    /// Sets the capacity; stored bytes stay.
     pub fn set_capacity(&mut self, capacity: usize) {
         self.capacity = capacity;
     }
 
-    /// Appends what fits, and gives how many bytes that were.
-    #[must_use = "what was not taken has to be written again"]
+    /// Appends the bytes that fit, and returns how many.
+    #[must_use = "bytes that do not fit must be written again"]
     pub fn append(&mut self, bytes: &[u8]) -> usize {
         let taken = bytes.len().min(self.room());
         self.bytes.extend(&bytes[..taken]);
         taken
     }
 
-    /// Returns a part as the two pieces in which it lies, the second one mostly empty; `None` unless all of it is held. Nothing,
-    /// as a segment without payload carries, is always held.
+    /// Returns a part as two slices, of which the second is mostly empty; `None` unless all of it is held. An empty part, as of a
+    /// segment without payload, is always held.
     pub fn slices(&self, part: Range<u64>) -> Option<[&[u8]; 2]> {
         if part.is_empty() {
             return Some([&[], &[]]);
@@ -72,7 +72,7 @@ impl Ring {
         is_held.then(|| pieces(&self.bytes, index(part.start)..index(part.end)))
     }
 
-    /// Copies a part to the front of `into` and gives its length; `None` unless all of it is held and fits.
+    /// Copies a part to the front of `into`, and returns its length; `None` unless all of it is held and fits.
     pub fn copy(&self, part: Range<u64>, into: &mut [u8]) -> Option<usize> {
         let pieces = self.slices(part)?;
         let len = pieces[0].len() + pieces[1].len();
@@ -80,11 +80,11 @@ impl Ring {
         Some(len)
     }
 
-    /// Forgets the bytes below an offset: they are acknowledged.
+    /// Drops the bytes below an offset, which are acknowledged.
     pub fn forget_below(&mut self, offset: u64) {
-        let gone = offset.min(self.written()).saturating_sub(self.acknowledged);
-        self.bytes.drain(..gone as usize);
-        self.acknowledged += gone;
+        let dropped = offset.min(self.written()).saturating_sub(self.acknowledged);
+        self.bytes.drain(..dropped as usize);
+        self.acknowledged += dropped;
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A plain list of all bytes ever written, and two numbers, say what it must hold.
+        /// The model is a list of all bytes ever written, and two numbers.
         #[test]
         fn holds_what_a_list_of_all_bytes_holds(
             capacity in 0_usize..40,

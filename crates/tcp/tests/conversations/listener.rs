@@ -165,7 +165,7 @@ fn an_answer_goes_again_after_1_2_4_8_16_s_and_then_the_handshake_is_given_up() 
     }
     assert_eq!(port.at(63_000).repeats(), [""; 0]);
     assert_eq!((port.listener.half_open(), port.listener.poll_timeout()), (0, None));
-    assert_eq!(port.listener.statistics().given_up, 1);
+    assert_eq!(port.listener.statistics().timed_out, 1);
     assert_eq!(port.receives(3, ". 1:1(0) ack 1"), ["R 1:1(0)"]);
 }
 
@@ -243,7 +243,7 @@ fn strangers_are_reset_as_the_rfc_says_and_resets_are_not_answered() {
     assert_eq!(port.receives(1, ". 7:7(0) ack 99"), ["R 99:99(0)"]);
     assert_eq!(port.receives(1, "S. 7:7(0) ack 99"), ["R 99:99(0)"]);
     assert_eq!(port.receives(1, "R 7:7(0)"), [""; 0]);
-    assert_eq!(port.listener.statistics().strangers, 2);
+    assert_eq!(port.listener.statistics().stray_acks, 2);
     for (text, answer) in [
         ("S 7:17(10)", Some("R. 0:0(0) ack 18")),
         ("F 7:7(0)", Some("R. 0:0(0) ack 8")),
@@ -425,7 +425,7 @@ fn a_flood_of_acks_with_bad_cookies_opens_nothing_and_keeps_nothing() {
         assert!(matches!(port.listener.on_segment(cx, &peer(1000 + number), &ack), Response::Answer(_)));
     }
     assert_eq!((port.listener.waiting(), port.listener.half_open()), (0, 0));
-    assert_eq!(port.listener.statistics().strangers, 50_000);
+    assert_eq!(port.listener.statistics().stray_acks, 50_000);
 }
 
 fn fast_open(max_pending: usize) -> FastOpenServer {
@@ -453,7 +453,7 @@ fn a_cookie_is_given_to_who_asks_and_opens_the_next_connection_with_data() {
         assert_eq!((port.listener.half_open(), port.listener.waiting()), (1, 0));
         let answer = port.receives(2, &format!("S 0:300(300) <mss 1000,{kind} {}>", hex(&server, 2)));
         assert_eq!(answer, ["S. 0:0(0) ack 301 <mss 1000>"]);
-        assert!(port.opened[&2].is_early);
+        assert!(port.opened[&2].is_fast_open);
         assert_eq!(port.opened[&2].taken.stream, 0..300);
         assert_eq!(port.accepts(), [2]);
         assert_eq!(port.connection(2).read(1000), 300);

@@ -80,7 +80,7 @@ struct Client {
 struct Served {
     connection: Connection,
     taken: Bytes,
-    is_early: bool,
+    is_fast_open: bool,
     was_accepted: bool,
     has_given_up: bool,
 }
@@ -176,8 +176,8 @@ impl Town {
             served.has_given_up |= event == Event::TimedOut;
         }
         connection.read(u64::MAX);
-        if served.is_early && connection.state() != RfcState::SynReceived {
-            served.is_early = false;
+        if served.is_fast_open && connection.state() != RfcState::SynReceived {
+            served.is_fast_open = false;
             self.listener.on_settled(self.now, &addresses(number), false);
         }
         while let Some(transmit) = connection.poll_transmit(cx) {
@@ -205,9 +205,9 @@ impl Town {
         *self.opened.entry(number).or_default() += 1;
         let mut taken = Bytes::default();
         taken.take(&opened.taken);
-        let (connection, is_early) = (*opened.connection, opened.is_early);
+        let (connection, is_fast_open) = (*opened.connection, opened.is_fast_open);
         let (was_accepted, has_given_up) = (false, false);
-        self.served.insert(number, Served { connection, taken, is_early, was_accepted, has_given_up });
+        self.served.insert(number, Served { connection, taken, is_fast_open, was_accepted, has_given_up });
     }
 
     /// Returns whether a client has nothing left to do. One that has closed its half may wait for ever if its server, which

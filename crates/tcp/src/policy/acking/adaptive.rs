@@ -24,7 +24,7 @@ pub(crate) struct Arrived {
     /// Our own retransmission timeout.
     pub(crate) timeout: Duration,
     /// Our own smoothed round-trip time.
-    pub(crate) round_trip: Option<Duration>,
+    pub(crate) srtt: Option<Duration>,
 }
 
 /// Whether a segment looks like the end of what its sender wrote (`tcp_measure_rcv_mss`).
@@ -105,7 +105,7 @@ impl Adaptive {
 
     /// `tcp_send_delayed_ack`.
     fn delayed(&self, due: AckDue, arrived: &Arrived) -> AckDue {
-        let longest = arrived.round_trip.map_or(LONGEST, |round_trip| round_trip.clamp(SHORTEST, LONGEST));
+        let longest = arrived.srtt.map_or(LONGEST, |srtt| srtt.clamp(SHORTEST, LONGEST));
         let delay = self.delay.unwrap_or(SHORTEST).min(longest);
         match due {
             AckDue::By(at) if at <= arrived.now + delay / 4 => AckDue::Now,
@@ -114,7 +114,7 @@ impl Adaptive {
     }
 
     /// The delay has passed and no answer came (`tcp_delack_timer_handler`).
-    pub(crate) fn on_late(&mut self) {
+    pub(crate) fn on_delay_expired(&mut self) {
         let delay = self.delay.unwrap_or(SHORTEST);
         self.delay = Some(if self.is_interactive { SHORTEST } else { (delay * 2).min(LONGEST) });
         self.is_interactive = false;
@@ -165,7 +165,7 @@ mod tests {
             exceeds_segment: false,
             window: 8,
             timeout: Duration::from_millis(300),
-            round_trip: None,
+            srtt: None,
         }
     }
 
@@ -198,11 +198,11 @@ mod tests {
     fn an_ack_that_was_late_doubles_the_delay_up_to_200_ms_and_to_the_round_trip() {
         let mut acks = Adaptive { delay: Some(SHORTEST), ..Adaptive::default() };
         for millis in [80, 160, 200, 200] {
-            acks.on_late();
+            acks.on_delay_expired();
             assert_eq!(acks.delay(), Some(Duration::from_millis(millis)));
         }
-        for (round_trip, millis) in [(10, 40), (100, 100), (500, 200)] {
-            let arrived = Arrived { round_trip: Some(Duration::from_millis(round_trip)), ..full(0) };
+        for (srtt, millis) in [(10, 40), (100, 100), (500, 200)] {
+            let arrived = Arrived { srtt: Some(Duration::from_millis(srtt)), ..full(0) };
             assert_eq!(acks.delayed(AckDue::Nothing, &arrived), AckDue::By(at(millis)));
         }
     }
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(delay_of(&mut acks, 0), 0);
         acks.on_sent(at(5), AckDue::Nothing, true);
         assert_eq!(delay_of(&mut acks, 10), 40, "though quick ACKs are left");
-        acks.on_late();
+        acks.on_delay_expired();
         assert_eq!(delay_of(&mut acks, 60), 0, "no answer came");
     }
 

@@ -24,9 +24,9 @@ impl Spaced {
         Self { least, most, told_at: Instant::ZERO, arrived_at: Instant::ZERO, has_told_hole: false }
     }
 
-    /// Decides after an arrival in order, or one whose ACK [`Self::keeps_distance`].
-    pub(crate) fn on_data(&mut self, now: Instant, due: AckDue, round_trip: Option<Duration>) -> AckDue {
-        let gap = round_trip.map_or(self.least, |round_trip| (round_trip / 4).clamp(self.least, self.most));
+    /// Decides after an arrival in order, or one whose ACK [`Self::keeps_spacing`].
+    pub(crate) fn on_data(&mut self, now: Instant, due: AckDue, srtt: Option<Duration>) -> AckDue {
+        let gap = srtt.map_or(self.least, |srtt| (srtt / 4).clamp(self.least, self.most));
         let arrived_at = core::mem::replace(&mut self.arrived_at, now);
         match due {
             AckDue::Now => AckDue::Now,
@@ -36,7 +36,7 @@ impl Spaced {
     }
 
     /// Returns whether the ACK of a segment that was stored does, though something is missing.
-    pub(crate) fn keeps_distance(&mut self, now: Instant, opens_hole: bool) -> bool {
+    pub(crate) fn keeps_spacing(&mut self, now: Instant, opens_hole: bool) -> bool {
         let tells_hole = opens_hole || self.has_told_hole;
         self.has_told_hole = opens_hole;
         if tells_hole {
@@ -60,19 +60,19 @@ mod tests {
     }
 
     /// What is decided at `millis`, where the last segment came at `arrived` and the last ACK left at 100 ms.
-    fn due_at(spaced: &Spaced, (millis, arrived): (u64, u64), due: AckDue, round_trip: Option<Duration>) -> AckDue {
+    fn due_at(spaced: &Spaced, (millis, arrived): (u64, u64), due: AckDue, srtt: Option<Duration>) -> AckDue {
         let mut spaced = Spaced { told_at: at(100), arrived_at: at(arrived), ..spaced.clone() };
-        spaced.on_data(at(millis), due, round_trip)
+        spaced.on_data(at(millis), due, srtt)
     }
 
     #[test]
     fn spaced_acks_keep_a_quarter_of_a_round_trip_apart_within_their_limits() {
         let spaced = Spaced::new(Duration::from_millis(10), Duration::from_millis(25));
-        for (round_trip, gap) in [(None, 10), (Some(30), 10), (Some(60), 15), (Some(200), 25)] {
-            let round_trip = round_trip.map(Duration::from_millis);
-            let due_at = |millis| due_at(&spaced, (millis, millis - 1), AckDue::Nothing, round_trip);
-            assert_eq!(due_at(99 + gap), AckDue::By(at(100 + gap)), "{round_trip:?}");
-            assert_eq!(due_at(100 + gap), AckDue::Now, "{round_trip:?}");
+        for (srtt, gap) in [(None, 10), (Some(30), 10), (Some(60), 15), (Some(200), 25)] {
+            let srtt = srtt.map(Duration::from_millis);
+            let due_at = |millis| due_at(&spaced, (millis, millis - 1), AckDue::Nothing, srtt);
+            assert_eq!(due_at(99 + gap), AckDue::By(at(100 + gap)), "{srtt:?}");
+            assert_eq!(due_at(100 + gap), AckDue::Now, "{srtt:?}");
         }
     }
 
