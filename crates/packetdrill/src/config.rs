@@ -40,7 +40,7 @@ pub(crate) fn config(settings: &Settings, address: IpAddr, is_client: bool) -> C
         .with_receive_buffer(ReceiveBuffer::Tuned { initial: FIRST_BUFFER, largest })
         .with_slow_start_after_idle(sysctl::is_on("tcp_slow_start_after_idle"))
         .with_lifetimes(Lifetimes {
-            opening: Some(opening_limit(settings)),
+            syn: Some(opening_limit(settings)),
             user_timeout: user_timeout(settings),
             keep_alive: keep_alive(settings),
             ..linux.lifetimes

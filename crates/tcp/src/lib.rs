@@ -88,6 +88,7 @@ pub use policy::control::tolerant::TolerantParameters;
 pub use policy::control::vegas::VegasParameters;
 pub use policy::control::{CongestionControl, Flight, Gauges, Handshake, Marks, Missing, Progress, Window};
 pub use policy::delivery::Delivery;
+pub use policy::dupthresh::{AgeReference, DelayEstimator, Dupthresh};
 pub use policy::ecn::EcnMode;
 pub use policy::lifetimes::{KeepAlive, Lifetimes};
 pub use policy::recovery::choice::Recovery;
@@ -100,7 +101,6 @@ pub use policy::rto::{
 };
 pub use policy::segmentation::{IpVersion, Segmentation};
 pub use policy::spurious::{SpuriousDetection, Undo};
-pub use policy::trigger::{AgeReference, DelayEstimator, Trigger};
 pub use policy::window_probe::WindowProbe;
 pub use real_time::{Frame, RealTime, RealTimeStatistics, SkipResponse, WriteError};
 pub use send::account::busy_time::LimitedTimes;

@@ -4,8 +4,8 @@ use crate::name::{Detection, Kind, Preset, Repair, Transport};
 use crate::quantity::{Fraction, Time};
 use crate::settings::{self, Endpoint, Profile, Rack, RetransmissionTimer};
 use earlybird_tcp::{
-    Acking, AgeReference, Config, Control, EcnMode, IpVersion, NewRenoFlags, RackConfig, ReceiveBuffer, Recovery,
-    RtoConfig, RtoRestart, Segmentation, SpuriousDetection, Trigger, Undo, WindowReduction,
+    Acking, AgeReference, Config, Control, Dupthresh, EcnMode, IpVersion, NewRenoFlags, RackConfig, ReceiveBuffer,
+    Recovery, RtoConfig, RtoRestart, Segmentation, SpuriousDetection, Undo, WindowReduction,
 };
 use earlybird_units::Duration;
 
@@ -151,15 +151,15 @@ impl Endpoint {
         }
     }
 
-    fn trigger(&self) -> Trigger {
+    fn trigger(&self) -> Dupthresh {
         if self.transport.detection != Detection::EarlyRetransmission {
             return match (self.early_retransmit, self.thin_duplicates) {
-                (true, _) => Trigger::FewOutstanding,
-                (false, true) => Trigger::ThinStream,
-                (false, false) => Trigger::ThreeDuplicates,
+                (true, _) => Dupthresh::FewOutstanding,
+                (false, true) => Dupthresh::ThinStream,
+                (false, false) => Dupthresh::ThreeDuplicates,
             };
         }
-        Trigger::EarlyRetransmission(match self.early_retransmission.reference {
+        Dupthresh::EarlyRetransmission(match self.early_retransmission.reference {
             settings::AgeReference::Missing => AgeReference::Missing,
             settings::AgeReference::LastInOrder => AgeReference::LastInOrder,
         })

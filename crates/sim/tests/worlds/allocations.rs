@@ -4,7 +4,7 @@ use crate::dumbbell::{BUDGET, Dumbbell, FORWARD, link, ns2, rfc, seconds};
 use crate::event_driven::{dual_pi2, fq_codel, pie};
 use crate::observers::Census;
 use earlybird_sim::{Discipline, EndpointSettings, LinkSettings, QueueLimit};
-use earlybird_tcp::{Acking, AgeReference, BbrParameters, Config, Control, PertFlags, Trigger};
+use earlybird_tcp::{Acking, AgeReference, BbrParameters, Config, Control, Dupthresh, PertFlags};
 use earlybird_units::Duration;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -88,7 +88,7 @@ fn rfc_with_delayed_acks() -> EndpointSettings {
 }
 
 fn pert_with_early_retransmission() -> EndpointSettings {
-    let trigger = Trigger::EarlyRetransmission(AgeReference::Missing);
+    let trigger = Dupthresh::EarlyRetransmission(AgeReference::Missing);
     let base = Config::ns2();
     ns2(base
         .with_control_only(Control::Pert(PertFlags::DEFAULT))

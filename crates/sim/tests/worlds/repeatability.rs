@@ -3,13 +3,13 @@
 use crate::dumbbell::{BUDGET, Dumbbell, DuplexLink, add_flow, link, lossy, ns2, rfc, seconds};
 use crate::observers::Diary;
 use earlybird_sim::{FlowEnd, FlowId, Loss, LossRule, Network, Observer, QueueLimit, RouteId, World};
-use earlybird_tcp::{AgeReference, Config, Control, PertFlags, Trigger};
+use earlybird_tcp::{AgeReference, Config, Control, Dupthresh, PertFlags};
 use earlybird_traffic::{Bulk, ConnectionId, PathId, SenderApp, SenderIo};
 use earlybird_units::{Instant, SeedTree};
 
 /// Draws random numbers for its early responses and its clock.
 fn random_config() -> Config {
-    let trigger = Trigger::EarlyRetransmission(AgeReference::Missing);
+    let trigger = Dupthresh::EarlyRetransmission(AgeReference::Missing);
     Config::ns2().with_control_only(Control::Pert(PertFlags::DEFAULT)).with_dupthresh(trigger)
 }
 

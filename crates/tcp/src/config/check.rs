@@ -4,12 +4,12 @@ use super::Config;
 use super::groups::Dsack;
 use crate::policy::control::factory::{MarkAnswer, Needs};
 use crate::policy::control::registry::Control;
+use crate::policy::dupthresh::Dupthresh;
 use crate::policy::ecn::EcnMode;
 use crate::policy::recovery::choice::Recovery;
 use crate::policy::recovery::dupack_common::RecoveryRules;
 use crate::policy::reduction::WindowReduction;
 use crate::policy::spurious::{SpuriousDetection, Undo};
-use crate::policy::trigger::Trigger;
 use core::fmt;
 
 /// Why the policies of a configuration do not go together.
@@ -187,7 +187,7 @@ impl Config {
     }
 
     fn check_trigger(&self) -> Verdict {
-        let is_early = self.recovery.dupthresh != Trigger::ThreeDuplicates;
+        let is_early = self.recovery.dupthresh != Dupthresh::ThreeDuplicates;
         refuse_if(is_early && self.recovery.scheme == Recovery::Vegas, ConfigError::FineTimer)?;
         refuse_if(is_early && self.recovery.scheme == Recovery::Rack, ConfigError::CountsNoDuplicates)
     }
@@ -304,7 +304,7 @@ mod tests {
             (ns2.with_window_reduction(proportional), ConfigError::UnknownFlight),
             (rfc.with_control(bbr).with_window_reduction(proportional), ConfigError::SecondReduction),
             (
-                rfc.with_recovery(Recovery::Rack).with_dupthresh(Trigger::FewOutstanding),
+                rfc.with_recovery(Recovery::Rack).with_dupthresh(Dupthresh::FewOutstanding),
                 ConfigError::CountsNoDuplicates,
             ),
             (rfc.with_spurious(eifel).with_timestamps(false), ConfigError::NoTimestamps),

@@ -2,6 +2,7 @@
 
 use crate::policy::acking::Acking;
 use crate::policy::buffer::ReceiveBuffer;
+use crate::policy::dupthresh::Dupthresh;
 use crate::policy::recovery::choice::Recovery;
 use crate::policy::recovery::dupack_common::RecoveryRules;
 use crate::policy::recovery::rack::RackConfig;
@@ -9,7 +10,6 @@ use crate::policy::reduction::WindowReduction;
 use crate::policy::rto::{RtoConfig, RtoRestart};
 use crate::policy::segmentation::{IpVersion, Segmentation};
 use crate::policy::spurious::SpuriousDetection;
-use crate::policy::trigger::Trigger;
 use crate::policy::window_probe::WindowProbe;
 use earlybird_units::Duration;
 
@@ -138,7 +138,7 @@ pub struct RecoveryConfig {
     /// Parameters of RACK-TLP.
     pub rack: RackConfig,
     /// Which duplicate ACK means loss.
-    pub dupthresh: Trigger,
+    pub dupthresh: Dupthresh,
 }
 
 /// Retransmission timer and window probes.

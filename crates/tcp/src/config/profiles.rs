@@ -11,6 +11,7 @@ use crate::policy::buffer::ReceiveBuffer;
 use crate::policy::control::cubic::CubicConfig;
 use crate::policy::control::registry::Control;
 use crate::policy::control::tolerant::TolerantParameters;
+use crate::policy::dupthresh::Dupthresh;
 use crate::policy::ecn::EcnMode;
 use crate::policy::lifetimes::Lifetimes;
 use crate::policy::recovery::choice::Recovery;
@@ -20,7 +21,6 @@ use crate::policy::reduction::WindowReduction;
 use crate::policy::rto::{RtoConfig, RtoRestart};
 use crate::policy::segmentation::{IpVersion, Segmentation};
 use crate::policy::spurious::{SpuriousDetection, Undo};
-use crate::policy::trigger::Trigger;
 use crate::policy::window_probe::WindowProbe;
 use crate::real_time::RealTime;
 use earlybird_units::Duration;
@@ -69,7 +69,7 @@ impl Config {
                 window_reduction: WindowReduction::Immediate,
                 spurious: SpuriousDetection { forward_rto: false, undo: Undo::None },
                 rack: RackConfig::RFC,
-                dupthresh: Trigger::ThreeDuplicates,
+                dupthresh: Dupthresh::ThreeDuplicates,
             },
             timers: TimerConfig {
                 rto: RtoConfig::NS2,

@@ -88,8 +88,8 @@ impl Lifetime {
     pub(super) fn next_limit(&self, now: Instant, context: &LimitContext<'_>) -> Option<(Instant, Limit)> {
         let lifetimes = context.lifetimes;
         match context.state {
-            TcpState::SynSent => lifetimes.opening.map(|limit| (self.since + limit, Limit::TimedOut)),
-            TcpState::SynReceived => lifetimes.answering.map(|limit| (self.since + limit, Limit::TimedOut)),
+            TcpState::SynSent => lifetimes.syn.map(|limit| (self.since + limit, Limit::TimedOut)),
+            TcpState::SynReceived => lifetimes.syn_ack.map(|limit| (self.since + limit, Limit::TimedOut)),
             TcpState::TimeWait => Some((self.since + lifetimes.time_wait, Limit::TimeWaitOver)),
             TcpState::Transfer(sides) => {
                 let limits =
@@ -120,7 +120,7 @@ impl Lifetime {
         };
         let orphan = lifetimes.orphan.filter(|_| self.is_orphan);
         let limits = [
-            (silent_since, lifetimes.silence),
+            (silent_since, lifetimes.data),
             (stuck_since, lifetimes.user_timeout),
             (stuck_since.map(|since| since.max(self.since)), orphan),
         ];

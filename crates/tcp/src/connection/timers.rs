@@ -129,7 +129,7 @@ impl Connection {
 
     /// Sets how long the answer to this side's SYN may take, from when it was first sent (R2 of RFC 9293 §3.8.3).
     pub fn set_opening_limit(&mut self, cx: &mut Cx<'_>, limit: Option<Duration>) {
-        self.config.lifetimes.opening = limit;
+        self.config.lifetimes.syn = limit;
         self.update_limits(cx.now);
     }
 

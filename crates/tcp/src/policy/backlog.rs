@@ -1,34 +1,34 @@
-//! What happens to a write when the sender already holds much.
+//! Writes to a full send buffer.
 
 use earlybird_units::Duration;
 
-/// What a full send buffer does.
+/// How a write to a full send buffer is treated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Backlog {
-    /// Refuses the write while full: ordinary TCP.
+    /// Rejects the write: ordinary TCP.
     Block(SendLimit),
-    /// Abandons the oldest frames it still holds, sent or not, and takes the write (TCP-RTM; MTCP paper).
+    /// Abandons the oldest frames, sent or not, and accepts the write (TCP-RTM; MTCP paper).
     DiscardOldest(SendLimit),
-    /// Takes every write, and gives up what was written longer ago than this (TLTCP).
+    /// Accepts every write, and abandons frames that were written longer ago than this (TLTCP).
     DiscardPastDeadline(Duration),
-    /// Takes every write, and gives up what could not be there within this time of its writing, even if it left now: half a
-    /// round trip earlier than [`Self::DiscardPastDeadline`].
+    /// Accepts every write, and abandons frames that could not arrive within this time of their write even if sent now: half an RTT
+    /// earlier than [`Self::DiscardPastDeadline`].
     DiscardHopeless(Duration),
 }
 
-/// How much a sender may hold: written, and not acknowledged.
+/// Limit of data that is written and not acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum SendLimit {
     /// Without bound.
     #[default]
     Unlimited,
-    /// So many frames or segments.
+    /// A number of frames or segments.
     Segments(u32),
     /// `per_window`·`cwnd` + min(`extra`, `cwnd`) segments (Goel, Krasic and Walpole: A = 1, B = 0 or 3).
     Window {
-        /// Their A.
+        /// A of the paper.
         per_window: f64,
-        /// Their B.
+        /// B of the paper.
         extra: u32,
     },
 }
@@ -40,10 +40,11 @@ impl Default for Backlog {
 }
 
 impl SendLimit {
-    /// Returns the most segments that may be held while the congestion window is `cwnd`; never less than one.
+    /// Returns the limit in segments for a congestion window `cwnd`; at least one.
     pub fn segments(self, cwnd: f64) -> u64 {
         match self {
             Self::Unlimited => u64::MAX,
+            // A limit of zero would block the sender for ever.
             Self::Segments(segments) => u64::from(segments.max(1)),
             Self::Window { per_window, extra } => {
                 let limit = per_window * cwnd + f64::from(extra).min(cwnd);

@@ -1,24 +1,24 @@
-//! When the reader steps over what is missing.
+//! When the reader skips a hole.
 
 use earlybird_units::Duration;
 
-/// What the receiver does about a hole in front of data that arrived.
+/// How the receiver treats a hole in front of received data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Delivery {
-    /// Waits until it is filled, for ever: ordinary TCP.
+    /// Waits for ever until it is filled: ordinary TCP.
     #[default]
     InOrder,
-    /// Steps over it when the application reads and nothing is there in order (TCP-RTM; MTCP paper, rules R2 and R3).
+    /// Skips it when the application reads and no data is in order (TCP-RTM; MTCP paper, rules R2 and R3).
     SkipWhenWaiting,
-    /// Steps over it when the first segment behind it has waited this long, reader or not (TCP-RC).
+    /// Skips it when the first segment behind it has waited this long, whether or not the application reads (TCP-RC).
     SkipAtDeadline(Duration),
-    /// Hands over what comes as it comes, and each frame once: a hole stays, and is filled when its repair comes (TCP Hollywood:
-    /// `enqueue_hollywood_input_segment`). It needs frames; a stream without them is read in order.
+    /// Delivers each frame once, in order of arrival; a hole stays until its retransmission arrives (TCP Hollywood:
+    /// `enqueue_hollywood_input_segment`). Needs framing; a stream without frames is read in order.
     Unordered,
 }
 
 impl Delivery {
-    /// Returns whether anything may be stepped over.
+    /// Returns whether holes may be skipped.
     pub const fn skips(self) -> bool {
         matches!(self, Self::SkipWhenWaiting | Self::SkipAtDeadline(_))
     }

@@ -1,49 +1,49 @@
-//! How long a connection goes on without its peer (RFC 9293 §3.8.3, RFC 1122 §4.2.3.5 and §4.2.3.6, RFC 5482).
+//! Timeouts after which a connection ends without its peer (RFC 9293 §3.8.3, RFC 1122 §4.2.3.5 and §4.2.3.6, RFC 5482).
 
 use earlybird_units::Duration;
 
-/// How long a connection waits for its peer before it ends by itself; for ever where there is `None`.
+/// The times that a connection waits for its peer before it ends; `None`: for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetimes {
-    /// For an answer to its SYN (R2 of a SYN in RFC 9293 §3.8.3).
-    pub opening: Option<Duration>,
-    /// For the ACK of its SYN-ACK.
-    pub answering: Option<Duration>,
-    /// For progress, while something is outstanding; for any answer, while it asks whether a closed window has opened (R2).
-    pub silence: Option<Duration>,
-    /// For progress, be the peer ever so talkative: the user timeout (RFC 5482). A window that stays closed for so long ends
-    /// the connection, which only an application may ask for (RFC 9293 §3.8.6.1, RFC 6429 §4).
+    /// Wait for an answer to its SYN (R2 of a SYN in RFC 9293 §3.8.3).
+    pub syn: Option<Duration>,
+    /// Wait for the ACK of its SYN-ACK.
+    pub syn_ack: Option<Duration>,
+    /// Wait for progress while data is outstanding (R2), or for any answer to probes of a closed window.
+    pub data: Option<Duration>,
+    /// Wait for progress even if the peer answers: the user timeout (RFC 5482). A window that stays closed for so long ends the
+    /// connection, which only an application may request (RFC 9293 §3.8.6.1, RFC 6429 §4).
     pub user_timeout: Option<Duration>,
-    /// The same once the application has closed and asks no more.
+    /// Wait for progress after the application has closed the connection.
     pub orphan: Option<Duration>,
-    /// For the peer's FIN, once the application has closed and its own FIN was acknowledged (FIN-WAIT-2).
+    /// Wait for the peer's FIN in FIN-WAIT-2, after the application has closed the connection.
     pub fin_wait: Option<Duration>,
-    /// TIME-WAIT.
+    /// Time in TIME-WAIT.
     pub time_wait: Duration,
-    /// Whether and when to ask a peer that is silent, with nothing outstanding, if it is still there.
+    /// Keep-alive probes of an idle connection.
     pub keep_alive: Option<KeepAlive>,
 }
 
-/// When to ask a silent peer whether it is there (RFC 9293 §3.8.4).
+/// Keep-alive probes (RFC 9293 §3.8.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeepAlive {
-    /// Silence before the first probe.
+    /// Idle time before the first probe.
     pub idle: Duration,
-    /// Between probes without answer.
+    /// Time between unanswered probes.
     pub interval: Duration,
-    /// Probes without answer after which the peer counts as gone.
+    /// The number of unanswered probes after which the connection ends.
     pub probes: u32,
 }
 
-/// Twice the maximum segment lifetime, as Linux takes it (`TCP_TIMEWAIT_LEN`; RFC 9293 §3.4.2 asks for four minutes).
+/// Twice the maximum segment lifetime: that of Linux (`TCP_TIMEWAIT_LEN`; RFC 9293 §3.4.2 recommends four minutes).
 const TIME_WAIT: Duration = Duration::from_secs(60);
 
 impl Lifetimes {
-    /// No limits but TIME-WAIT: ns-2's agents never give up.
+    /// No limits but TIME-WAIT: ns-2's agents retransmit for ever.
     pub const UNLIMITED: Self = Self {
-        opening: None,
-        answering: None,
-        silence: None,
+        syn: None,
+        syn_ack: None,
+        data: None,
         user_timeout: None,
         orphan: None,
         fin_wait: None,
@@ -51,23 +51,22 @@ impl Lifetimes {
         keep_alive: None,
     };
 
-    /// A SYN for three minutes (RFC 9293 §3.8.3: R2 "MUST be set large enough to provide retransmission of the segment for at
+    /// SYNs for three minutes (RFC 9293 §3.8.3: R2 "MUST be set large enough to provide retransmission of the segment for at
     /// least 3 minutes"), data for five (§3.9.1.1: "The present global default is five minutes"), FIN-WAIT-2 as Linux.
     pub const RFC: Self = Self {
-        opening: Some(Duration::from_secs(180)),
-        answering: Some(Duration::from_secs(180)),
-        silence: Some(Duration::from_secs(300)),
+        syn: Some(Duration::from_secs(180)),
+        syn_ack: Some(Duration::from_secs(180)),
+        data: Some(Duration::from_secs(300)),
         fin_wait: Some(Duration::from_secs(60)),
         ..Self::UNLIMITED
     };
 
-    /// Linux's counts of retries as the times that its documentation gives for them, the timeout beginning at 1 s for SYNs
-    /// and at 200 ms for data: `tcp_syn_retries` 6, `tcp_synack_retries` 5, `tcp_retries2` 15 (924.6 s), and the 8 retries of
+    /// Linux's numbers of retries as the times in its documentation, for an initial RTO of 1 s for SYNs and of 200 ms for data: `tcp_syn_retries` 6, `tcp_synack_retries` 5, `tcp_retries2` 15 (924.6 s), and the 8 retries of
     /// a closed socket; `tcp_fin_timeout`.
     pub const LINUX: Self = Self {
-        opening: Some(Duration::from_secs(127)),
-        answering: Some(Duration::from_secs(63)),
-        silence: Some(Duration::from_millis(924_600)),
+        syn: Some(Duration::from_secs(127)),
+        syn_ack: Some(Duration::from_secs(63)),
+        data: Some(Duration::from_millis(924_600)),
         orphan: Some(Duration::from_millis(102_200)),
         fin_wait: Some(Duration::from_secs(60)),
         ..Self::UNLIMITED

@@ -1,85 +1,87 @@
-//! How the window falls to its new size when losses are repaired: at once, or by proportional rate reduction (RFC 9937).
+//! Reduction of the window during recovery: at once, or by proportional rate reduction (RFC 9937).
 
-/// How the window falls while losses are repaired.
+/// How the window falls during recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WindowReduction {
     /// At once; nothing is sent until enough has left the network (RFC 6675 §5).
     #[default]
     Immediate,
-    /// In proportion to what arrives (PRR, RFC 9937).
+    /// In proportion to delivered data (PRR, RFC 9937).
     Proportional,
 }
 
 /// Proportional rate reduction in whole segments (RFC 9937 §6.2). It lasts as long as a recovery.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProportionalRate {
-    /// The window to arrive at (`ssthresh`).
-    target: f64,
+    /// The target of the window (`ssthresh`).
+    ssthresh: f64,
     /// Segments in flight when recovery began (`RecoverFS`).
-    flight: f64,
-    /// Segments that arrived since (`prr_delivered`).
-    delivered: f64,
-    /// Segments sent since (`prr_out`).
-    sent: f64,
+    recover_fs: f64,
+    /// Segments delivered since then (`prr_delivered`).
+    prr_delivered: f64,
+    /// Segments sent since then (`prr_out`).
+    prr_out: f64,
     cwnd: f64,
 }
 
 /// The state of the network after an ACK.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrived {
-    /// Segments that the ACK delivered.
+pub(crate) struct PrrAck {
+    /// Segments that the ACK delivered (`DeliveredData`).
     pub(crate) delivered: u64,
-    /// Segments still in flight.
+    /// Segments still in flight (`inflight`).
     pub(crate) in_flight: u64,
-    /// The ACK moves the window forward and tells of no further loss (`SafeACK`).
+    /// Whether the ACK advances SND.UNA and indicates no further loss (`SafeACK`).
     pub(crate) is_safe: bool,
 }
 
-/// Shares of whole numbers miss whole results by less.
+/// Tolerance of the division, which may miss whole results by less.
 const ROUNDING: f64 = 1e-9;
 
 impl ProportionalRate {
-    /// Begins a recovery with the ACK that revealed the loss. What was `SACKed` before it is not delivered any more, so
-    /// `not_sacked` counts all other outstanding segments after it.
-    pub(crate) fn new(target: f64, not_sacked: u64, arrived: &Arrived) -> Self {
-        let flight = (not_sacked + arrived.delivered).max(1) as f64;
-        let mut rate = Self { target, flight, delivered: 0.0, sent: 0.0, cwnd: 0.0 };
-        rate.allow(arrived);
+    /// Starts with the ACK that revealed the loss. Segments `SACKed` before it will not be delivered again, so `RecoverFS` counts
+    /// the others: `not_sacked` are outstanding after it.
+    pub(crate) fn new(ssthresh: f64, not_sacked: u64, ack: &PrrAck) -> Self {
+        let recover_fs = (not_sacked + ack.delivered).max(1) as f64;
+        let mut rate = Self { ssthresh, recover_fs, prr_delivered: 0.0, prr_out: 0.0, cwnd: 0.0 };
+        rate.allow(ack);
         rate
     }
 
-    pub(crate) fn on_ack(&mut self, arrived: &Arrived) {
-        if arrived.delivered > 0 {
-            self.allow(arrived);
+    pub(crate) fn on_ack(&mut self, ack: &PrrAck) {
+        if ack.delivered > 0 {
+            self.allow(ack);
         }
     }
 
     pub(crate) fn on_sent(&mut self) {
-        self.sent += 1.0;
+        self.prr_out += 1.0;
     }
 
     pub(crate) fn cwnd(&self) -> f64 {
         self.cwnd
     }
 
-    fn allow(&mut self, arrived: &Arrived) {
-        self.delivered += arrived.delivered as f64;
-        let in_flight = arrived.in_flight as f64;
-        let allowance = if in_flight > self.target { self.proportion() } else { self.catch_up(in_flight, arrived) };
-        // The first retransmission always goes.
-        let is_forced = self.sent < 1.0 && allowance < 1.0;
+    fn allow(&mut self, ack: &PrrAck) {
+        self.prr_delivered += ack.delivered as f64;
+        let in_flight = ack.in_flight as f64;
+        // RFC 9937 §6.2: proportional while the flight exceeds ssthresh, then grow back to it.
+        let allowance = if in_flight > self.ssthresh { self.proportional() } else { self.catch_up(in_flight, ack) };
+        // RFC 9937 §6.2: fast retransmit sends one segment in any case.
+        let is_forced = self.prr_out < 1.0 && allowance < 1.0;
         self.cwnd = in_flight + if is_forced { 1.0 } else { allowance.max(0.0) };
     }
 
-    fn proportion(&self) -> f64 {
-        libm::ceil(self.delivered * self.target / self.flight - ROUNDING) - self.sent
+    fn proportional(&self) -> f64 {
+        libm::ceil(self.prr_delivered * self.ssthresh / self.recover_fs - ROUNDING) - self.prr_out
     }
 
-    /// The conservative bound sends no more than arrived (`PRR-CRB`); a safe ACK adds one segment as in slow start
-    /// (`PRR-SSRB`).
-    fn catch_up(&self, in_flight: f64, arrived: &Arrived) -> f64 {
-        let conserved = (self.delivered - self.sent).max(arrived.delivered as f64);
-        let bound = if arrived.is_safe { conserved + 1.0 } else { conserved };
-        bound.min(self.target - in_flight)
+    /// Returns the allowance below `ssthresh`: no more than was delivered (`PRR-CRB`), and one segment more for a safe ACK, as in slow
+    /// start (`PRR-SSRB`).
+    fn catch_up(&self, in_flight: f64, ack: &PrrAck) -> f64 {
+        let conserved = (self.prr_delivered - self.prr_out).max(ack.delivered as f64);
+        let bound = if ack.is_safe { conserved + 1.0 } else { conserved };
+        // Never beyond ssthresh: recovery must not probe for bandwidth.
+        bound.min(self.ssthresh - in_flight)
     }
 }

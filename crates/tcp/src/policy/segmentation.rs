@@ -1,19 +1,18 @@
-//! What a segment may hold.
+//! Sizes of segments.
 
 /// How a stream is cut into segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segmentation {
-    /// As simulations define it: the largest segment size is payload, whatever options ride beside it, and no segment is ever
-    /// divided, for paths there carry every packet. No segment says PSH, and a FIN leaves alone and in its turn.
+    /// For simulations: the MSS is payload without options, and no segment is divided, because simulated paths carry every packet.
+    /// There is no PSH, and a FIN is a segment of its own.
     Simulated,
-    /// As real networks ask. The largest segment size counts what follows bare headers (RFC 9293 §3.7.1, RFC 6691): options
-    /// take their room from it, so that no packet is larger than its path carries. What was sent leaves in pieces where the
-    /// path or the receiver's window shrinks. The last segment of what was written says PSH (RFC 9293 §3.9.1, MUST-61) and
-    /// takes the FIN along; a FIN alone waits for no congestion window.
+    /// For real networks. The MSS includes options (RFC 9293 §3.7.1, RFC 6691), so that no packet exceeds the PMTU. Retransmissions
+    /// are divided when the PMTU or the receiver's window shrinks. The last segment of a write has PSH (RFC 9293 §3.9.1, MUST-61)
+    /// and carries the FIN; a FIN alone is not limited by the congestion window.
     Real,
 }
 
-/// The version of the Internet Protocol below: for the sizes of headers, and what every path must carry.
+/// The version of IP, which determines sizes of headers and the least MTU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IpVersion {
     /// RFC 791.
@@ -23,7 +22,7 @@ pub enum IpVersion {
 }
 
 impl IpVersion {
-    /// Returns the largest segment size of a peer that tells none (RFC 9293 §3.7.1, MUST-15).
+    /// Returns the MSS of a peer that sends no MSS option (RFC 9293 §3.7.1, MUST-15).
     pub const fn default_mss(self) -> u16 {
         match self {
             Self::V4 => 536,
@@ -31,9 +30,9 @@ impl IpVersion {
         }
     }
 
-    /// Returns the least packet that a router is believed to ask for. IPv6's links carry 1280 bytes (RFC 8200 §5), and what
-    /// reports less is not to be believed (RFC 8201 §4). An IPv4 link need carry 68 only (RFC 791 §3.2), but none that is used does,
-    /// and a liar could make us send little more than headers: Linux's `ip_rt_min_pmtu`.
+    /// Returns the least PMTU that an ICMP report may set. IPv6 links carry 1280 bytes (RFC 8200 §5), and smaller reports are ignored
+    /// (RFC 8201 §4). IPv4 links may carry only 68 bytes (RFC 791 §3.2), but none in use does, and a forged report could make us
+    /// send little more than headers: Linux's `ip_rt_min_pmtu`.
     pub(crate) const fn least_path_mtu(self) -> u16 {
         match self {
             Self::V4 => 552,
@@ -41,7 +40,7 @@ impl IpVersion {
         }
     }
 
-    /// Returns the largest segment size in packets of up to `mtu` bytes: what follows the headers without options.
+    /// Returns the MSS in packets of up to `mtu` bytes: the MTU without bare headers.
     pub const fn mss_within(self, mtu: u16) -> u16 {
         let ip_header = match self {
             Self::V4 => 20,
@@ -51,11 +50,10 @@ impl IpVersion {
     }
 }
 
-/// Bytes that timestamps take, with their padding (RFC 7323 appendix A).
+/// Length of the timestamps option with padding, in bytes (RFC 7323 appendix A).
 pub(crate) const TIMESTAMPS: u64 = 12;
-/// Bytes that options take at most.
+/// Largest length of all options, in bytes.
 pub(crate) const ALL_OPTIONS: u64 = 40;
-/// The least size that a peer is believed: beside 40 bytes of options it leaves 8 of data, and is a value that no
-/// real path needs (RFC 791 §3.2 asks for 68-byte packets, hosts take 576), while a liar could make us send headers only.
-/// Linux's `TCP_MIN_SND_MSS`.
+/// The least MSS that is accepted from a peer: with 40 bytes of options it leaves 8 bytes of data. No real path needs less (hosts
+/// accept 576-byte packets, RFC 791 §3.1), while a smaller one could make us send headers only. Linux's `TCP_MIN_SND_MSS`.
 pub(crate) const LEAST_MSS: u64 = 48;

@@ -1,7 +1,7 @@
 //! When data is acknowledged: passes arrivals and reads to the policy.
 
 use crate::config::Config;
-use crate::policy::acking::adaptive::{Adaptive, Arrived, IsLast};
+use crate::policy::acking::adaptive::{Adaptive, DataArrival, IsLast};
 use crate::policy::acking::spaced::Spaced;
 use crate::policy::acking::{AckDue, Acking};
 use alloc::boxed::Box;
@@ -148,7 +148,7 @@ impl AckScheduler {
             (false, false) => IsLast::No,
         };
         let window = window / self.rcv_mss;
-        let arrived = Arrived { now, is_last, exceeds_segment, window, timeout, srtt };
+        let arrived = DataArrival { now, is_last, exceeds_segment, window, timeout, srtt };
         self.adaptive().map_or(due, |adaptive| adaptive.on_data(due, &arrived))
     }
 

@@ -16,7 +16,7 @@ use self::reader::Reader;
 use crate::config::Config;
 use crate::config::groups::Dsack;
 use crate::policy::acking::AckDue;
-use crate::policy::buffer::tuning::{Progress, Tuning};
+use crate::policy::buffer::tuning::{Autotuning, RcvProgress};
 use crate::scoreboard::ranges::Ranges;
 use alloc::boxed::Box;
 use arrayvec::ArrayVec;
@@ -42,7 +42,7 @@ pub(crate) struct Receiver {
     /// Bytes delivered in order that the application has not read.
     pub(crate) unread: u64,
     rcv_window: RcvWindow,
-    tuning: Option<Box<Tuning>>,
+    tuning: Option<Box<Autotuning>>,
     fin: Option<u64>,
     /// Bytes skipped.
     skipped: u64,
@@ -211,7 +211,7 @@ impl Receiver {
     /// Grows an autotuned buffer.
     #[cold]
     fn tune(&mut self, now: Instant) {
-        let progress = Progress {
+        let progress = RcvProgress {
             now,
             nxt: self.nxt,
             read: self.nxt - self.unread,

@@ -165,7 +165,7 @@ mod tests {
                 window.advertise(nxt, unread);
                 prop_assert!(window.advertised <= nxt + window.free(unread) && unread <= capacity);
                 rounded += arrived % (1 << window.shift);
-                prop_assert!(window.advertised >= advertised || rounded > window.size.kept_back, "{advertised} was advertised, then {}", window.advertised);
+                prop_assert!(window.advertised >= advertised || rounded > window.size.reserved, "{advertised} was advertised, then {}", window.advertised);
                 let moved = window.advertised.saturating_sub(advertised);
                 let granule = 1 << window.shift;
                 prop_assert!(moved < granule || moved + granule > SEGMENT.min(capacity / 2), "{moved} is silly");

@@ -4,11 +4,11 @@ use crate::follows;
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::Area;
-use earlybird_tcp::{AgeReference, Config, RtoConfig, TraceEvent, Trigger};
+use earlybird_tcp::{AgeReference, Config, Dupthresh, RtoConfig, TraceEvent};
 use earlybird_units::Duration;
 
 fn early(reference: AgeReference, config: Config) -> Config {
-    config.with_dupthresh(Trigger::EarlyRetransmission(reference))
+    config.with_dupthresh(Dupthresh::EarlyRetransmission(reference))
 }
 
 fn ns2() -> Config {
@@ -92,7 +92,7 @@ fn in_a_window_of_2_the_second_duplicate_at_160_ms_repairs_the_loss_before_the_t
 /// The same without the rule: the timer comes first, 200 ms after the last progress.
 #[test]
 fn in_a_window_of_2_the_third_duplicate_would_come_too_late() {
-    let mut host = Host::connect(&ns2().with_dupthresh(Trigger::ThreeDuplicates));
+    let mut host = Host::connect(&ns2().with_dupthresh(Dupthresh::ThreeDuplicates));
     host.at(50).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>").write(100_000).forget_sent();
     host.at(130).ack(1, &[2..3]).sends_numbers(&[3]).at(210).ack(1, &[2..4]).sends_numbers(&[4]);
     host.at(290).sends_timed(&[(250, 1)]);

@@ -4,7 +4,7 @@
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::{Area, conforms};
-use earlybird_tcp::{Config, EcnMode, NewRenoFlags, RackConfig, Recovery, SpuriousDetection, Trigger, Undo};
+use earlybird_tcp::{Config, Dupthresh, EcnMode, NewRenoFlags, RackConfig, Recovery, SpuriousDetection, Undo};
 
 const FORWARD: SpuriousDetection = SpuriousDetection { forward_rto: true, undo: Undo::None };
 
@@ -290,7 +290,7 @@ fn in_the_ns2_profile_nothing_is_told() {
 fn early_retransmit_repairs_two_or_three_outstanding_segments() {
     let sent = |segments: u64, written: u64| {
         let mut host =
-            Host::connected(&plain().with_dupthresh(Trigger::FewOutstanding).with_initial_window(segments as u32));
+            Host::connected(&plain().with_dupthresh(Dupthresh::FewOutstanding).with_initial_window(segments as u32));
         host.write(written * 1000).forget_sent();
         host.at(200);
         host
@@ -316,7 +316,7 @@ fn early_retransmit_repairs_two_or_three_outstanding_segments() {
 fn the_first_duplicate_of_a_thin_stream_repairs() {
     let sent = |segments: u64, written: u64| {
         let mut host =
-            Host::connected(&plain().with_dupthresh(Trigger::ThinStream).with_initial_window(segments as u32));
+            Host::connected(&plain().with_dupthresh(Dupthresh::ThinStream).with_initial_window(segments as u32));
         host.write(written * 1000).forget_sent();
         host.at(200);
         host
@@ -337,7 +337,7 @@ fn the_first_duplicate_of_a_thin_stream_repairs() {
 /// Nothing outstanding but one segment: no duplicate can come.
 #[test]
 fn early_retransmit_does_not_repair_a_lone_segment() {
-    let mut host = Host::connected(&plain().with_dupthresh(Trigger::FewOutstanding));
+    let mut host = Host::connected(&plain().with_dupthresh(Dupthresh::FewOutstanding));
     host.write(1000).forget_sent();
     host.at(200).ack(1, &[]).sends_nothing();
 }

@@ -2,10 +2,9 @@
 
 use earlybird_tcp::{
     Acking, AgeReference, AlphaRule, Backlog, BbrParameters, Config, Control, CopaParameters, CubicConfig, CurveTail,
-    Delivery, EcnMode, IdleRto, InitialSsthresh, Lifetimes, LossFactor, MaxDelay, NewRenoFlags, PertFlags, PiDesign,
-    PragueParameters, RackConfig, RealTime, ReceiveBuffer, Recovery, RecoveryRules, RtoConfig, RtoRestart,
-    Segmentation, SendLimit, SkipResponse, SlowStartRule, SpuriousDetection, Trigger, Undo, VegasParameters,
-    WindowReduction,
+    Delivery, Dupthresh, EcnMode, IdleRto, InitialSsthresh, Lifetimes, LossFactor, MaxDelay, NewRenoFlags, PertFlags,
+    PiDesign, PragueParameters, RackConfig, RealTime, ReceiveBuffer, Recovery, RecoveryRules, RtoConfig, RtoRestart,
+    Segmentation, SendLimit, SkipResponse, SlowStartRule, SpuriousDetection, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -277,9 +276,9 @@ fn pert_flags() -> impl Strategy<Value = PertFlags> {
     })
 }
 
-fn triggers() -> impl Strategy<Value = Trigger> {
-    let early = [AgeReference::Missing, AgeReference::LastInOrder].map(Trigger::EarlyRetransmission);
-    select(vec![Trigger::ThreeDuplicates, Trigger::FewOutstanding, Trigger::ThinStream, early[0], early[1]])
+fn triggers() -> impl Strategy<Value = Dupthresh> {
+    let early = [AgeReference::Missing, AgeReference::LastInOrder].map(Dupthresh::EarlyRetransmission);
+    select(vec![Dupthresh::ThreeDuplicates, Dupthresh::FewOutstanding, Dupthresh::ThinStream, early[0], early[1]])
 }
 
 fn ackings() -> impl Strategy<Value = Acking> {

@@ -1,9 +1,9 @@
 //! Every kind of sender, by name.
 
 use earlybird_tcp::{
-    Acking, AgeReference, BbrParameters, Config, Control, CopaParameters, CubicConfig, Dsack, EcnMode, NewRenoFlags,
-    PertFlags, PragueParameters, RackConfig, RealTime, Recovery, RtoConfig, RtoRestart, Segmentation, SendLimit,
-    SlowStartRule, SpuriousDetection, Trigger, Undo, VegasParameters, WindowReduction,
+    Acking, AgeReference, BbrParameters, Config, Control, CopaParameters, CubicConfig, Dsack, Dupthresh, EcnMode,
+    NewRenoFlags, PertFlags, PragueParameters, RackConfig, RealTime, Recovery, RtoConfig, RtoRestart, Segmentation,
+    SendLimit, SlowStartRule, SpuriousDetection, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 
@@ -107,7 +107,7 @@ fn recoveries() -> Named {
 }
 
 fn details() -> Named {
-    let early = |reference| Trigger::EarlyRetransmission(reference);
+    let early = |reference| Dupthresh::EarlyRetransmission(reference);
     vec![
         ("early", ns2().with_dupthresh(early(AgeReference::Missing))),
         ("early-last", ns2().with_dupthresh(early(AgeReference::LastInOrder))),
@@ -116,7 +116,7 @@ fn details() -> Named {
             ns2().with_dupthresh(early(AgeReference::Missing)).with_control_only(Control::Pert(PertFlags::DEFAULT)),
         ),
         ("early-rfc", rfc().with_dupthresh(early(AgeReference::Missing))),
-        ("few-outstanding", rfc().with_dupthresh(Trigger::FewOutstanding)),
+        ("few-outstanding", rfc().with_dupthresh(Dupthresh::FewOutstanding)),
         ("fine-timer", ns2().with_rto(RtoConfig::NS2.fine_grained())),
         ("clocked-timer", ns2().with_rto(RtoConfig { clock_phase: Some(millis(30)), ..RtoConfig::NS2 })),
         ("restart-on-duplicates", ns2().with_rto_restart(RtoRestart::Duplicates)),

@@ -1,42 +1,39 @@
-//! When the receiver acknowledges.
+//! ACK policies of the receiver.
 
 pub(crate) mod adaptive;
 pub(crate) mod spaced;
 
 use earlybird_units::{Duration, Instant};
 
-/// When to acknowledge data. What is out of order, fills a gap or ends the stream is always acknowledged at once
-/// (RFC 5681 §4.2), but for [`Self::Spaced`].
+/// When data is acknowledged. Segments that are out of order, fill a hole or end the stream are acknowledged at once (RFC 5681
+/// §4.2), except with [`Self::Spaced`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Acking {
     /// Every segment at once.
     #[default]
     EverySegment,
-    /// Every second segment at once, however short; a single one after this delay at the latest, as ns-2's sink does
-    /// (`DelAckSink`): a segment is single if it ends all that arrived and no ACK waits, be it that it came before.
+    /// Every second segment at once, of any length; a single one after this delay, as in ns-2's `DelAckSink`. A segment is single
+    /// if it ends at RCV.NXT and no ACK is pending, even if it is a duplicate.
     SecondSegment(Duration),
-    /// At once what is more than one full segment, anything after this delay at the latest (RFC 5681 §4.2, RFC 9293
-    /// §3.8.6.3).
+    /// More than one full segment at once, anything else after this delay (RFC 5681 §4.2, RFC 9293 §3.8.6.3).
     Delayed(Duration),
-    /// As Linux does: every segment at first, after a pause and after something came twice; then more than one full segment
-    /// at once and anything after a delay between 40 and 200 ms, by how densely segments come; where answers are sent soon,
-    /// with them.
+    /// As Linux: every segment at first, after a pause and after a duplicate; then more than one full segment at once, and anything
+    /// else after 40 to 200 ms, depending on the time between segments; with answers if they are sent soon.
     Adaptive,
-    /// One ACK in a quarter of a round trip at most, but not less or more than this, for senders that find losses by time and count no
-    /// ACKs (SRT's period of ACKs; the idea of draft-ietf-tcpm-ack-rate-request). At once goes that of a segment that comes later
-    /// than that after the last ACK, that tells of a new hole or is the next one behind it, as the news may get lost, or that is
-    /// the first after a rest; all others with the next one that does, or when nothing else came for such a rest: round trips
-    /// seem longer by less. A repair that is lost in its turn is missed when the ACK that lacks it comes: the shorter the way,
-    /// the sooner it has to.
+    /// At most one ACK per quarter of an RTT, within these limits, for senders that detect losses by time and do not count ACKs (SRT's
+    /// ACK period; the idea of draft-ietf-tcpm-ack-rate-request). An ACK is sent at once if the period since the last one is over,
+    /// if a segment opens a hole or is the next one after that (the first report may be lost), or if it is the first after a
+    /// pause. Others wait for such an ACK, or for a pause, so that they lengthen RTT samples little. A lost retransmission is
+    /// detected only by the next ACK, so the period shrinks with the RTT.
     Spaced {
-        /// The time between two ACKs over the shortest of ways, and where the round trip is not known.
+        /// The shortest period, also while the RTT is unknown.
         least: Duration,
-        /// That over long ones.
+        /// The longest period.
         most: Duration,
     },
 }
 
-/// Whether an ACK is owed, and when.
+/// Whether and when an ACK is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AckDue {
     #[default]
@@ -46,7 +43,7 @@ pub(crate) enum AckDue {
 }
 
 impl AckDue {
-    /// Owes it by a time, or earlier if that was owed already.
+    /// Returns the ACK due by `at`, or earlier if it was due earlier.
     pub(crate) fn by(self, at: Instant) -> Self {
         match self {
             Self::Nothing => Self::By(at),
@@ -57,10 +54,10 @@ impl AckDue {
 }
 
 impl Acking {
-    /// Decides after an arrival in order, which filled no hole and left none, where the policy remembers nothing.
-    /// `exceeds_segment` says that more than one full segment is not acknowledged.
+    /// Decides about the ACK of an in-order segment with no hole before or after, for a policy without state. `exceeds_segment`
+    /// returns whether more than one full segment is unacknowledged.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is a few instructions, and all payload comes by")]
+    #[expect(clippy::inline_always, reason = "a few instructions, called for every data segment")]
     pub(crate) fn on_data(self, now: Instant, due: AckDue, exceeds_segment: impl FnOnce() -> bool) -> AckDue {
         match (self, due) {
             (Self::SecondSegment(delay), AckDue::Nothing) => AckDue::By(now + delay),

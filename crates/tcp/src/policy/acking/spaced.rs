@@ -1,53 +1,55 @@
-//! ACKs that keep their distance ([`super::Acking::Spaced`]).
+//! Spaced ACKs ([`super::Acking::Spaced`]).
 
 use super::AckDue;
 use earlybird_units::{Duration, Instant};
 
-/// A pause between segments after which none is held back for the next: some packets of 1316 bytes at 4 Mb/s.
-const REST: Duration = Duration::from_millis(5);
+/// The pause between segments after which an ACK does not wait for the next: two packets of 1316 bytes at 4 Mb/s.
+const PAUSE: Duration = Duration::from_millis(5);
 
-/// What is remembered of the last ones.
+/// The state of the policy.
 #[derive(Clone, Debug)]
 pub(crate) struct Spaced {
     least: Duration,
     most: Duration,
-    /// When the last ACK left.
-    told_at: Instant,
-    /// When the last segment came.
+    /// When the last ACK was sent.
+    last_ack_at: Instant,
+    /// When the last segment arrived.
     arrived_at: Instant,
-    /// A hole was told once.
-    has_told_hole: bool,
+    /// Whether a hole was reported once.
+    hole_reported: bool,
 }
 
 impl Spaced {
     pub(crate) fn new(least: Duration, most: Duration) -> Self {
-        Self { least, most, told_at: Instant::ZERO, arrived_at: Instant::ZERO, has_told_hole: false }
+        Self { least, most, last_ack_at: Instant::ZERO, arrived_at: Instant::ZERO, hole_reported: false }
     }
 
-    /// Decides after an arrival in order, or one whose ACK [`Self::keeps_spacing`].
+    /// Decides about the ACK of a segment in order, or of one that [`Self::keeps_spacing`].
     pub(crate) fn on_data(&mut self, now: Instant, due: AckDue, srtt: Option<Duration>) -> AckDue {
-        let gap = srtt.map_or(self.least, |srtt| (srtt / 4).clamp(self.least, self.most));
+        // Four ACKs per RTT are enough for a sender that does not clock by ACKs.
+        let period = srtt.map_or(self.least, |srtt| (srtt / 4).clamp(self.least, self.most));
         let arrived_at = core::mem::replace(&mut self.arrived_at, now);
         match due {
             AckDue::Now => AckDue::Now,
-            _ if now - arrived_at > REST || now - self.told_at >= gap => AckDue::Now,
-            _ => AckDue::By((self.told_at + gap).min(now + REST)),
+            _ if now - arrived_at > PAUSE || now - self.last_ack_at >= period => AckDue::Now,
+            _ => AckDue::By((self.last_ack_at + period).min(now + PAUSE)),
         }
     }
 
-    /// Returns whether the ACK of a segment that was stored does, though something is missing.
+    /// Returns whether the ACK of a stored segment is spaced although there is a hole.
     pub(crate) fn keeps_spacing(&mut self, now: Instant, opens_hole: bool) -> bool {
-        let tells_hole = opens_hole || self.has_told_hole;
-        self.has_told_hole = opens_hole;
-        if tells_hole {
+        let reports_hole = opens_hole || self.hole_reported;
+        // A hole is reported twice: the first report may be lost.
+        self.hole_reported = opens_hole;
+        if reports_hole {
             self.arrived_at = now;
         }
-        !tells_hole
+        !reports_hole
     }
 
-    /// A segment leaves, and the ACK with it.
+    /// Processes a sent segment with its ACK.
     pub(crate) fn on_sent(&mut self, now: Instant) {
-        self.told_at = now;
+        self.last_ack_at = now;
     }
 }
 
@@ -61,18 +63,18 @@ mod tests {
 
     /// What is decided at `millis`, where the last segment came at `arrived` and the last ACK left at 100 ms.
     fn due_at(spaced: &Spaced, (millis, arrived): (u64, u64), due: AckDue, srtt: Option<Duration>) -> AckDue {
-        let mut spaced = Spaced { told_at: at(100), arrived_at: at(arrived), ..spaced.clone() };
+        let mut spaced = Spaced { last_ack_at: at(100), arrived_at: at(arrived), ..spaced.clone() };
         spaced.on_data(at(millis), due, srtt)
     }
 
     #[test]
     fn spaced_acks_keep_a_quarter_of_a_round_trip_apart_within_their_limits() {
         let spaced = Spaced::new(Duration::from_millis(10), Duration::from_millis(25));
-        for (srtt, gap) in [(None, 10), (Some(30), 10), (Some(60), 15), (Some(200), 25)] {
+        for (srtt, period) in [(None, 10), (Some(30), 10), (Some(60), 15), (Some(200), 25)] {
             let srtt = srtt.map(Duration::from_millis);
             let due_at = |millis| due_at(&spaced, (millis, millis - 1), AckDue::Nothing, srtt);
-            assert_eq!(due_at(99 + gap), AckDue::By(at(100 + gap)), "{srtt:?}");
-            assert_eq!(due_at(100 + gap), AckDue::Now, "{srtt:?}");
+            assert_eq!(due_at(99 + period), AckDue::By(at(100 + period)), "{srtt:?}");
+            assert_eq!(due_at(100 + period), AckDue::Now, "{srtt:?}");
         }
     }
 

@@ -1,21 +1,19 @@
-//! How much a receiver holds for an application that does not read.
+//! The size of the receive buffer.
 
 pub(crate) mod tuning;
 
-use self::tuning::Tuning;
+use self::tuning::Autotuning;
 
-/// Size of the receive buffer: what was not read and what waits behind holes are never more.
+/// Size of the receive buffer, which limits unread data and data behind holes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReceiveBuffer {
-    /// As much is offered as the sender's largest window, [`WindowConfig::max`](crate::WindowConfig::max) full segments: one
-    /// setting for both directions, as simulations have it. Where windows are scaled a 32nd more is held, so that what rounding
-    /// tells beyond that has its room.
+    /// Offers the largest congestion window, [`WindowConfig::max`](crate::WindowConfig::max) full segments: one setting for both
+    /// directions, as in simulations. With scaled windows the buffer is larger by 1/32, for the rounding of the advertised window.
     #[default]
     LikeWindow,
-    /// So many bytes. A peer whose segments are longer, and which must not cut them as one of frames must not, gets none through.
+    /// A number of bytes. A peer with longer segments that cannot divide them, as with framing, is blocked.
     Fixed(u64),
-    /// So many bytes at first, and more once the application has read more in a round trip: what it reads, its sender may
-    /// send.
+    /// Autotuned: grows with the bytes that the application reads per RTT.
     Tuned {
         /// Bytes at first.
         initial: u64,
@@ -24,43 +22,43 @@ pub enum ReceiveBuffer {
     },
 }
 
-/// The largest window that a header can tell without scaling.
+/// The largest window that a header can represent without scaling.
 pub(crate) const LARGEST_UNSCALED: u64 = u16::MAX as u64;
-/// Part of a buffer that is not offered where windows are scaled: what is told is then a multiple of the scale, which may
-/// be more than what is offered, and yet has to be taken (RFC 7323 §2.4).
-const KEPT_BACK: u64 = 32;
+/// The reciprocal of the share of a buffer that is not offered if windows are scaled: the advertised window is a multiple of the
+/// scale, which may exceed the offer and yet must be accepted (RFC 7323 §2.4).
+const RESERVED_SHARE: u64 = 32;
 
-/// The bytes of a buffer, and those of them that are never offered.
+/// The capacity of a buffer, and the part of it that is never offered, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BufferSize {
     pub(crate) capacity: u64,
-    pub(crate) kept_back: u64,
+    pub(crate) reserved: u64,
 }
 
 impl BufferSize {
-    /// Returns the buffer that has so many bytes in all, of which `largest` are offered at some time.
+    /// Returns the size of a buffer of `capacity` bytes that may grow to `largest`.
     pub(crate) const fn holding(capacity: u64, largest: u64) -> Self {
-        let kept_back = if largest > LARGEST_UNSCALED { capacity / KEPT_BACK } else { 0 };
-        Self { capacity, kept_back }
+        let reserved = if largest > LARGEST_UNSCALED { capacity / RESERVED_SHARE } else { 0 };
+        Self { capacity, reserved }
     }
 
-    /// Returns the buffer of which so many bytes can be offered.
+    /// Returns the size of a buffer that offers `bytes`.
     const fn offering(bytes: u64) -> Self {
-        let kept_back = if bytes > LARGEST_UNSCALED { bytes / KEPT_BACK } else { 0 };
-        Self { capacity: bytes + kept_back, kept_back }
+        let reserved = if bytes > LARGEST_UNSCALED { bytes / RESERVED_SHARE } else { 0 };
+        Self { capacity: bytes + reserved, reserved }
     }
 
     /// Returns the largest window that is offered.
     pub(crate) const fn offered(self) -> u64 {
-        self.capacity - self.kept_back
+        self.capacity - self.reserved
     }
 }
 
 impl ReceiveBuffer {
-    /// What Linux 6.18 does by default (`tcp_rmem`: 128 kB, half of which are offered, and 32 MB).
+    /// The defaults of Linux 6.18 (`tcp_rmem`: 128 kB, of which half is offered, and 32 MB).
     pub const LINUX: Self = Self::Tuned { initial: 65_536, largest: 33_554_432 };
 
-    /// Returns the size that the buffer has at first, and the one that it may grow to, beside a largest window of so many bytes.
+    /// Returns the initial and the largest size, for a largest congestion window of `window` bytes.
     pub(crate) fn sizes(self, window: u64) -> [BufferSize; 2] {
         match self {
             Self::LikeWindow => [BufferSize::offering(window); 2],
@@ -71,11 +69,11 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Makes what decides how the buffer grows, if it does.
-    pub(crate) fn tuning(self, mss: u16) -> Option<Tuning> {
+    /// Returns the state of autotuning, if it is on.
+    pub(crate) fn tuning(self, mss: u16) -> Option<Autotuning> {
         match self {
             Self::LikeWindow | Self::Fixed(_) => None,
-            Self::Tuned { largest, .. } => Some(Tuning::new(largest, u64::from(mss))),
+            Self::Tuned { largest, .. } => Some(Autotuning::new(largest, u64::from(mss))),
         }
     }
 }
@@ -87,7 +85,7 @@ mod tests {
     /// RFC 7323 §2.4: what a scaled field tells may be more than what is offered, by less than a step.
     #[test]
     fn a_32nd_is_kept_back_where_windows_are_scaled_and_nothing_where_they_are_not() {
-        let size = |capacity, kept_back| BufferSize { capacity, kept_back };
+        let size = |capacity, reserved| BufferSize { capacity, reserved };
         assert_eq!(ReceiveBuffer::LikeWindow.sizes(65_535), [size(65_535, 0); 2]);
         assert_eq!(ReceiveBuffer::LikeWindow.sizes(65_536), [size(67_584, 2048); 2]);
         assert_eq!(ReceiveBuffer::Fixed(65_535).sizes(1), [size(65_535, 0); 2]);

@@ -235,12 +235,12 @@ impl Tolerant {
         let Some(Doubt { before, until }) = self.doubt else { return };
         let is_late = until.is_some_and(|until| now > until + rtt);
         let threshold = if until.is_some() { self.emptied() } else { self.parameters.queue_threshold };
-        let is_needless = !is_late && !self.is_congested(is_beyond(self.delay.met(), threshold));
-        if is_needless {
+        let is_spurious = !is_late && !self.is_congested(is_beyond(self.delay.met(), threshold));
+        if is_spurious {
             self.window.undo(&before);
             self.reduction = Reduction::Over;
         }
-        if is_needless || is_late || until.is_none() {
+        if is_spurious || is_late || until.is_none() {
             self.doubt = None;
         }
     }

@@ -12,7 +12,7 @@ pub(crate) mod tahoe;
 pub(crate) mod vegas;
 
 use crate::policy::control::Missing;
-use crate::policy::trigger::{DUPLICATE_THRESHOLD, LossTrigger};
+use crate::policy::dupthresh::{DUP_THRESH, DupthreshDetector};
 use crate::scoreboard::{Acknowledgement, Scoreboard};
 use core::fmt::Debug;
 use earlybird_units::{Duration, Instant};
@@ -109,17 +109,16 @@ pub(crate) struct Arrival<'a> {
     /// The bounds before it.
     pub(crate) limits: &'a Limits,
     /// Which duplicate means loss.
-    pub(crate) trigger: &'a LossTrigger,
+    pub(crate) trigger: &'a DupthreshDetector,
 }
 
 impl Arrival<'_> {
     /// Returns whether the `count`-th duplicate means loss. What SACK says arrived counts, too, where fewer than three are
     /// enough (RFC 5827 §3.2).
     pub(crate) fn is_loss(&self, count: u32, scoreboard: &Scoreboard) -> bool {
-        let needed = self.trigger.duplicates_needed(scoreboard.outstanding(), self.limits.has_new);
+        let needed = self.trigger.dupthresh(scoreboard.outstanding(), self.limits.has_new);
         let arrived = u64::from(count).max(scoreboard.sacked().total());
-        self.trigger.is_loss(count, &scoreboard.age(self.now))
-            || (needed < DUPLICATE_THRESHOLD && arrived >= u64::from(needed))
+        self.trigger.is_loss(count, &scoreboard.age(self.now)) || (needed < DUP_THRESH && arrived >= u64::from(needed))
     }
 }
 

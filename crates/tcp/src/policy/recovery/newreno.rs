@@ -4,7 +4,7 @@
 use super::dupack_common::RecoveryRules;
 use super::reno::Reno;
 use super::{Arrival, Limits, LossRecovery, Outcome, PartialTimer};
-use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::policy::dupthresh::DUP_THRESH;
 use crate::scoreboard::Scoreboard;
 use earlybird_units::Instant;
 
@@ -94,7 +94,7 @@ impl LossRecovery for NewReno {
         } else {
             self.reno.on_ack(arrival, scoreboard)
         };
-        let is_slow = self.reno.rules == RecoveryRules::Ns2 && self.reno.duplicates >= DUPLICATE_THRESHOLD;
+        let is_slow = self.reno.rules == RecoveryRules::Ns2 && self.reno.duplicates >= DUP_THRESH;
         self.burst = is_slow.then_some(BURST);
         outcome
     }

@@ -3,7 +3,7 @@
 
 use super::dupack_common::{RecoveryRules, is_new_window, limited_transmit, may_leave, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
-use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::policy::dupthresh::DUP_THRESH;
 use crate::scoreboard::Scoreboard;
 use earlybird_units::Instant;
 
@@ -64,11 +64,11 @@ impl Reno {
             // What limited transmit sent does not count (RFC 5681 §3.2 step 2).
             return Outcome::Loss { duplicates, flight: scoreboard.outstanding().saturating_sub(self.limited) };
         }
-        if duplicates > DUPLICATE_THRESHOLD {
+        if duplicates > DUP_THRESH {
             self.inflation += i64::from(self.recovering);
             return Outcome::Duplicate { counted: None };
         }
-        if self.limited_transmit && duplicates < DUPLICATE_THRESHOLD {
+        if self.limited_transmit && duplicates < DUP_THRESH {
             self.due = limited_transmit(scoreboard, arrival.limits, duplicates);
         }
         Outcome::Duplicate { counted: Some(duplicates) }
@@ -90,7 +90,7 @@ impl Reno {
         self.recovering = true;
         self.recover = Some(scoreboard.smax());
         self.inflation = i64::from(self.duplicates);
-        self.duplicates = DUPLICATE_THRESHOLD;
+        self.duplicates = DUP_THRESH;
         self.due = Some(scoreboard.una());
     }
 
@@ -115,7 +115,7 @@ impl LossRecovery for Reno {
             self.forget_duplicates_on_part(arrival);
             Outcome::Nothing
         };
-        self.is_held = self.rules == RecoveryRules::Ns2 && (1..DUPLICATE_THRESHOLD).contains(&self.duplicates);
+        self.is_held = self.rules == RecoveryRules::Ns2 && (1..DUP_THRESH).contains(&self.duplicates);
         outcome
     }
 
@@ -146,7 +146,7 @@ impl LossRecovery for Reno {
 
     fn on_sent(&mut self, _now: Instant, _number: u64, _board: &Scoreboard) {
         let was_due = self.due.take().is_some();
-        self.limited += u64::from(was_due && self.duplicates < DUPLICATE_THRESHOLD);
+        self.limited += u64::from(was_due && self.duplicates < DUP_THRESH);
     }
 
     fn visit_lost(&self, _board: &Scoreboard, visit: &mut dyn FnMut(u64)) {

@@ -2,7 +2,7 @@
 
 use super::dupack_common::next_in_usable_window;
 use super::{Arrival, Limits, LossRecovery, Outcome};
-use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::policy::dupthresh::DUP_THRESH;
 use crate::scoreboard::Scoreboard;
 use core::ops::Range;
 use earlybird_units::{Duration, Instant};
@@ -51,7 +51,7 @@ impl Rfc6675 {
         self.duplicates += 1;
         let is_lost = lost_below(scoreboard) > scoreboard.una();
         // Enough SACKed at once counts as the third (RFC 6675 step 2).
-        let duplicates = if is_lost { self.duplicates.max(DUPLICATE_THRESHOLD) } else { self.duplicates };
+        let duplicates = if is_lost { self.duplicates.max(DUP_THRESH) } else { self.duplicates };
         if (is_lost || arrival.is_loss(duplicates, scoreboard))
             && self.recovery_point.is_none_or(|point| scoreboard.una() >= point)
         {
@@ -132,7 +132,7 @@ impl Rfc6675 {
 /// Returns the number below which every hole counts as lost: three segments `SACKed` above (`IsLost`, RFC 6675 §4). Its three
 /// ranges are never fewer segments.
 fn lost_below(scoreboard: &Scoreboard) -> u64 {
-    let threshold = u64::from(DUPLICATE_THRESHOLD);
+    let threshold = u64::from(DUP_THRESH);
     let mut segments = 0;
     for range in scoreboard.sacked().as_slice().iter().rev() {
         segments += range.end - range.start;

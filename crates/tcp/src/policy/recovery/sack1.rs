@@ -5,7 +5,7 @@
 
 use super::dupack_common::{is_new_window, limited_transmit, may_leave, next_in_usable_window, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
-use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::policy::dupthresh::DUP_THRESH;
 use crate::scoreboard::{Acknowledgement, Scoreboard};
 use earlybird_units::{Duration, Instant};
 
@@ -71,7 +71,7 @@ impl Sack1 {
             self.enter(duplicates, scoreboard);
             return Outcome::Loss { duplicates, flight: scoreboard.outstanding() };
         }
-        if self.limited_transmit && duplicates < DUPLICATE_THRESHOLD {
+        if self.limited_transmit && duplicates < DUP_THRESH {
             self.due = limited_transmit(scoreboard, arrival.limits, duplicates);
         }
         Outcome::Duplicate { counted: Some(duplicates) }
@@ -82,7 +82,7 @@ impl Sack1 {
         self.recover = Some(scoreboard.smax());
         self.pipe = scoreboard.outstanding().cast_signed() - i64::from(duplicates);
         self.repaired_below = self.repaired_below.max(scoreboard.una() + 1);
-        self.duplicates = self.duplicates.max(DUPLICATE_THRESHOLD);
+        self.duplicates = self.duplicates.max(DUP_THRESH);
         self.due = Some(scoreboard.una());
     }
 

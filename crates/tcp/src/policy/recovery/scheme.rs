@@ -93,8 +93,8 @@ impl Scheme {
 
     /// Returns whether an ACK without blocks that repeats the last one, with nothing outstanding, would change nothing.
     #[inline]
-    pub(crate) fn is_at_rest(&self) -> bool {
-        if let Self::Rack(rack) = self { rack.is_at_rest() } else { false }
+    pub(crate) fn is_idle(&self) -> bool {
+        if let Self::Rack(rack) = self { rack.is_idle() } else { false }
     }
 
     /// Sets its timer after new data were sent or acknowledged.

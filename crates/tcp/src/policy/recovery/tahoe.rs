@@ -2,7 +2,7 @@
 
 use super::dupack_common::{is_new_window, limited_transmit, may_leave, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
-use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::policy::dupthresh::DUP_THRESH;
 use crate::scoreboard::Scoreboard;
 use earlybird_units::Instant;
 
@@ -29,10 +29,10 @@ impl Tahoe {
             scoreboard.rewind_nxt();
             return Outcome::Loss { duplicates, flight: scoreboard.outstanding() };
         }
-        if self.limited_transmit && duplicates < DUPLICATE_THRESHOLD {
+        if self.limited_transmit && duplicates < DUP_THRESH {
             self.due = limited_transmit(scoreboard, arrival.limits, duplicates);
         }
-        Outcome::Duplicate { counted: (duplicates <= DUPLICATE_THRESHOLD).then_some(duplicates) }
+        Outcome::Duplicate { counted: (duplicates <= DUP_THRESH).then_some(duplicates) }
     }
 }
 

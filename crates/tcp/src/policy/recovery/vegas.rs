@@ -3,7 +3,7 @@
 
 use super::{Arrival, Limits, LossRecovery, Outcome, VegasProgress};
 use crate::policy::control::Missing;
-use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::policy::dupthresh::DUP_THRESH;
 use crate::scoreboard::Scoreboard;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -135,15 +135,15 @@ impl Vegas {
             self.worried = 0;
             return;
         }
-        self.duplicates = DUPLICATE_THRESHOLD;
+        self.duplicates = DUP_THRESH;
         self.due = first_due(arrival, scoreboard).or(self.due);
     }
 
     fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
         self.duplicates += 1;
         let duplicates = self.duplicates;
-        if !self.is_expired(arrival.now, scoreboard) && duplicates != DUPLICATE_THRESHOLD {
-            return if duplicates > DUPLICATE_THRESHOLD {
+        if !self.is_expired(arrival.now, scoreboard) && duplicates != DUP_THRESH {
+            return if duplicates > DUP_THRESH {
                 Outcome::VegasInflate
             } else {
                 Outcome::Duplicate { counted: Some(duplicates) }
@@ -164,7 +164,7 @@ impl Vegas {
         self.timer.back_off(transmissions > 1);
         self.due = first_due(arrival, scoreboard);
         if transmissions == 1 {
-            self.duplicates = DUPLICATE_THRESHOLD;
+            self.duplicates = DUP_THRESH;
         }
         Outcome::VegasLoss(missing)
     }
@@ -195,7 +195,7 @@ impl LossRecovery for Vegas {
         } else {
             Outcome::Nothing
         };
-        self.is_held = (1..DUPLICATE_THRESHOLD).contains(&self.duplicates);
+        self.is_held = (1..DUP_THRESH).contains(&self.duplicates);
         outcome
     }
 

@@ -20,7 +20,7 @@ pub trait RtoEstimator: Debug + Send {
     /// Learns that the timer was backed off to `factor`.
     fn on_back_off(&mut self, _factor: u64) {}
     /// Learns that the last timeout was needless.
-    fn on_needless(&mut self) {}
+    fn on_spurious(&mut self) {}
 }
 
 /// ns-2's and 4.3BSD's estimator in whole clock ticks: `S` holds eight times the smoothed round trip, `V` four times the
@@ -126,7 +126,7 @@ impl RtoEstimator for Rfc6298Estimator {
         self.smoothed = Some((smoothed * 7 + sample) / 8);
     }
 
-    fn on_needless(&mut self) {
+    fn on_spurious(&mut self) {
         self.was_needless = true;
     }
 
@@ -265,8 +265,8 @@ impl RtoEstimator for Estimator {
         of_each!(self, estimator => estimator.on_back_off(factor));
     }
 
-    fn on_needless(&mut self) {
-        of_each!(self, estimator => estimator.on_needless());
+    fn on_spurious(&mut self) {
+        of_each!(self, estimator => estimator.on_spurious());
     }
 }
 
@@ -378,9 +378,9 @@ mod tests {
     #[test]
     fn after_a_needless_timeout_the_next_sample_counts_in_full() {
         let mut estimator = Rfc6298Estimator::new(Duration::from_millis(1));
-        let mut base_after = |millis, is_needless: bool| {
-            if is_needless {
-                estimator.on_needless();
+        let mut base_after = |millis, is_spurious: bool| {
+            if is_spurious {
+                estimator.on_spurious();
             }
             estimator.on_sample(Instant::ZERO, Instant::ZERO + Duration::from_millis(millis));
             estimator.base().expect("a sample").as_nanos() / 1_000_000

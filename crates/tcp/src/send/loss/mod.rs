@@ -12,12 +12,12 @@ pub(crate) use self::timer::RetransmissionTimer;
 use crate::config::Config;
 use crate::config::groups::IdleRto;
 use crate::policy::control::Missing;
+use crate::policy::dupthresh::DupthreshDetector;
 use crate::policy::recovery::choice::Recovery;
 use crate::policy::recovery::scheme::Scheme;
 use crate::policy::recovery::{Arrival, Limits, Outcome, Timing};
 use crate::policy::rto::RtoRestart;
 use crate::policy::spurious::{ForwardRto, Reduced, Spurious};
-use crate::policy::trigger::LossTrigger;
 use crate::policy::window_probe::WindowProbe;
 use crate::scoreboard::{Acknowledgement, Scoreboard, Span};
 use crate::trace::{Cx, TraceEvent};
@@ -28,7 +28,7 @@ use earlybird_units::{Duration, Instant, SeedTree};
 #[derive(Debug)]
 pub(crate) struct Loss {
     recovery: Scheme,
-    trigger: LossTrigger,
+    trigger: DupthreshDetector,
     /// Present if retransmissions that prove spurious are to be found.
     spurious: Option<Box<Spurious>>,
     timer: RetransmissionTimer,
@@ -100,7 +100,7 @@ impl Loss {
     }
 
     /// Returns the rule by which duplicate ACKs mean loss.
-    pub(crate) fn trigger(&self) -> &LossTrigger {
+    pub(crate) fn trigger(&self) -> &DupthreshDetector {
         &self.trigger
     }
 
@@ -357,10 +357,8 @@ impl Loss {
     }
 
     /// Returns whether a repeated ACK without blocks changes nothing for RACK and for the detection of spurious retransmissions.
-    pub(super) fn is_at_rest(&self) -> bool {
-        self.is_timed()
-            && self.recovery.is_at_rest()
-            && self.spurious.as_ref().is_none_or(|spurious| spurious.is_at_rest())
+    pub(super) fn is_idle(&self) -> bool {
+        self.is_timed() && self.recovery.is_idle() && self.spurious.as_ref().is_none_or(|spurious| spurious.is_idle())
     }
 
     // Timers.

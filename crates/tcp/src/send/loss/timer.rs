@@ -190,7 +190,7 @@ impl RetransmissionTimer {
 
     /// Takes note that the last timeout was spurious (RFC 4015 §3.3).
     pub(crate) fn on_spurious(&mut self) {
-        self.estimator.on_needless();
+        self.estimator.on_spurious();
         self.set_back_off(1);
     }
 

@@ -1,6 +1,6 @@
 //! The congestion window while losses are repaired: reduced at once, or in proportion to what arrives (PRR).
 
-use crate::policy::reduction::{Arrived, ProportionalRate, WindowReduction};
+use crate::policy::reduction::{ProportionalRate, PrrAck, WindowReduction};
 
 /// The reduction rule, and the state of a reduction.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ impl CwndReduction {
     }
 
     /// Reads an ACK during recovery. `not_sacked` counts the outstanding segments that are not `SACKed`.
-    pub(super) fn on_ack(&mut self, arrived: &Arrived, not_sacked: u64, ssthresh: f64) {
+    pub(super) fn on_ack(&mut self, arrived: &PrrAck, not_sacked: u64, ssthresh: f64) {
         // A window that a mark has reduced already is not reduced again for losses of the same round trip.
         if !self.has_reduced {
             return;

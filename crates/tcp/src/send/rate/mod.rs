@@ -18,7 +18,7 @@ use self::rate_sampler::RateSampler;
 use self::restart_after_idle::decayed;
 use crate::config::Config;
 use crate::policy::control::{CongestionControl, Flight, Marks, Progress, Window};
-use crate::policy::reduction::Arrived;
+use crate::policy::reduction::PrrAck;
 use crate::policy::spurious::Reduced;
 use crate::scoreboard::{Acknowledgement, Scoreboard};
 use crate::trace::Cx;
@@ -344,7 +344,7 @@ impl Rate {
     /// Continues a gradual reduction with an ACK during recovery. `ack` is empty if a loss was found by time.
     pub(super) fn reduce(&mut self, ack: &Acknowledgement, repair: &Repair) {
         let is_safe = ack.bytes > 0 && !repair.found_loss;
-        let arrived = Arrived { delivered: ack.delivered, in_flight: repair.pipe, is_safe };
+        let arrived = PrrAck { delivered: ack.delivered, in_flight: repair.pipe, is_safe };
         self.reduction.on_ack(&arrived, repair.not_sacked, self.control.ssthresh());
     }
 

@@ -1,6 +1,6 @@
 //! Pacing: segments leave at a rate instead of in bursts (draft-ietf-ccwg-bbr, "Pacing Rate" and "Send Quantum").
 
-use crate::policy::quantum::send_quantum;
+use crate::policy::send_quantum::send_quantum;
 use earlybird_units::{Duration, Instant};
 
 /// Holds segments back until they may be sent.

@@ -160,12 +160,12 @@ impl Sender {
 
     /// Returns whether RACK and spurious-loss detection are as the ACK of all outstanding data has left them.
     fn is_recovery_at_rest(&mut self, now: Instant, echo: Option<u32>) -> bool {
-        let is_at_rest = self.loss.is_at_rest();
-        if is_at_rest {
+        let is_idle = self.loss.is_idle();
+        if is_idle {
             // The general path would check the echo, which may count it as impossible.
             self.account.check_echo(now, echo, &Acknowledgement::default());
         }
-        is_at_rest
+        is_idle
     }
 
     /// Returns whether an ACK carries no information but the receiver's window, because nothing was sent or is to be.

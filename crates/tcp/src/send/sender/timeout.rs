@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::policy::control::Window;
-use crate::policy::trigger::THIN;
+use crate::policy::dupthresh::THIN_STREAM;
 use crate::scoreboard::Acknowledgement;
 use crate::send::account::TimeoutFacts;
 use crate::send::buffer::BlackHoleSigns;
@@ -58,7 +58,7 @@ impl Sender {
         self.remove_abandoned_on_timeout(cx.now);
         self.loss.recovery_mut().on_timeout(cx.now, self.buffer.scoreboard_mut());
         self.sample_losses(cx.now);
-        let timer = self.loss.timer_mut().expire(cx.now, flight.outstanding < THIN);
+        let timer = self.loss.timer_mut().expire(cx.now, flight.outstanding < THIN_STREAM);
         self.buffer.check_black_hole(BlackHoleSigns {
             back_off: self.loss.timer().value().back_off,
             was_peer_heard: last_heard >= self.loss.activity().last_timeout,

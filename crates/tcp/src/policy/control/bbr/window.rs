@@ -3,7 +3,7 @@
 use super::arithmetic::{Bounds, volume};
 use super::{Bbr, Repair, State};
 use crate::policy::control::path::RateSample;
-use crate::policy::quantum::send_quantum;
+use crate::policy::send_quantum::send_quantum;
 use earlybird_units::Duration;
 
 /// `BBR.MinPipeCwnd`: two segments on the way there, and ACKs for two on the way back.

@@ -4,7 +4,7 @@ use super::Vegas;
 use super::round::Place;
 use crate::policy::control::reno::SMALLEST_SSTHRESH;
 use crate::policy::control::{CongestionControl, Flight, Handshake, Missing, Progress, Window};
-use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::policy::dupthresh::DUP_THRESH;
 use crate::trace::Cx;
 use earlybird_units::Instant;
 
@@ -100,7 +100,7 @@ impl CongestionControl for Agent {
         if let Some(initial_window) = self.initial_window.take() {
             self.set(cx, initial_window, self.ssthresh());
         }
-        if duplicates > f64::from(DUPLICATE_THRESHOLD) && self.cwnd() > self.reduced {
+        if duplicates > f64::from(DUP_THRESH) && self.cwnd() > self.reduced {
             self.set(cx, self.reduced, self.ssthresh());
             self.set(cx, self.reduced, SMALLEST_SSTHRESH);
         }

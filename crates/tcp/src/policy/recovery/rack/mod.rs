@@ -290,7 +290,7 @@ impl Rack {
     }
 
     /// Only a probe whose answer is missing reads such an ACK; all else was settled with the last segment.
-    pub(super) fn is_at_rest(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         !self.probe.is_flying()
     }
 

@@ -1,7 +1,7 @@
 //! The reordering window: how much later than its successors a segment may arrive (RFC 8985 §6.2, steps 1, 3 and 4).
 
 use super::RackConfig;
-use crate::policy::trigger::DUPLICATE_THRESHOLD;
+use crate::policy::dupthresh::DUP_THRESH;
 use crate::scoreboard::{DeliveredSegment, Scoreboard};
 use earlybird_units::{Duration, Instant};
 
@@ -93,7 +93,7 @@ impl ReorderingWindow {
 
     /// Returns the window. Before any reordering was seen there is none in recovery, and none after three segments arrived.
     pub(super) fn length(&self, is_repairing: bool, sacked: u64, smoothed: Option<Duration>) -> Duration {
-        let is_sure = is_repairing || sacked >= u64::from(DUPLICATE_THRESHOLD) || !self.expects_reordering;
+        let is_sure = is_repairing || sacked >= u64::from(DUP_THRESH) || !self.expects_reordering;
         if !self.has_seen_reordering && is_sure {
             return Duration::ZERO;
         }

@@ -1,21 +1,20 @@
-//! When duplicate ACKs mean loss: the third one, or an early one that comes late enough.
+//! The duplicate ACK that indicates loss: the third, or an earlier one that arrives late.
 
 use crate::scoreboard::age::Age;
 use earlybird_units::Duration;
 
 /// The duplicate threshold of RFC 5681 §3.2.
-pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
+pub(crate) const DUP_THRESH: u32 = 3;
 
-/// Segments in flight from which on a stream is not thin (Linux: `tcp_stream_is_thin`, which also wants a loss to have come
-/// before).
-pub(crate) const THIN: u64 = 4;
+/// The least flight of a stream that is not thin (Linux: `tcp_stream_is_thin`, which also requires an earlier loss).
+pub(crate) const THIN_STREAM: u64 = 4;
 
-/// Which duplicate ACK means loss.
+/// Which duplicate ACK indicates loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trigger {
+pub enum Dupthresh {
     /// The third.
     ThreeDuplicates,
-    /// The third, or an earlier one that comes late.
+    /// The third, or an earlier one that arrives late.
     EarlyRetransmission(AgeReference),
     /// The third, or fewer where fewer are outstanding and nothing new can be sent (Early Retransmit, RFC 5827).
     FewOutstanding,
@@ -24,14 +23,14 @@ pub enum Trigger {
     ThinStream,
 }
 
-impl Trigger {
-    pub(crate) fn build(self) -> LossTrigger {
+impl Dupthresh {
+    pub(crate) fn build(self) -> DupthreshDetector {
         match self {
-            Self::FewOutstanding => LossTrigger::FewOutstanding,
-            Self::ThinStream => LossTrigger::ThinStream,
-            Self::ThreeDuplicates => LossTrigger::ThreeDuplicates,
+            Self::FewOutstanding => DupthreshDetector::FewOutstanding,
+            Self::ThinStream => DupthreshDetector::ThinStream,
+            Self::ThreeDuplicates => DupthreshDetector::ThreeDuplicates,
             Self::EarlyRetransmission(reference) => {
-                LossTrigger::EarlyRetransmission(EarlyRetransmission::new(reference))
+                DupthreshDetector::EarlyRetransmission(EarlyRetransmission::new(reference))
             }
         }
     }
@@ -39,7 +38,7 @@ impl Trigger {
 
 /// Decides whether a duplicate ACK outside recovery starts a fast retransmit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum LossTrigger {
+pub(crate) enum DupthreshDetector {
     /// The rule of three duplicate ACKs (RFC 5681 §3.2).
     ThreeDuplicates,
     /// Early Retransmit for few outstanding segments, counted in segments (RFC 5827 §3.2). Not to be confused with the
@@ -50,8 +49,8 @@ pub(crate) enum LossTrigger {
     EarlyRetransmission(EarlyRetransmission),
 }
 
-impl LossTrigger {
-    /// Learns an exact round-trip time.
+impl DupthreshDetector {
+    /// Processes an exact RTT sample.
     #[inline]
     pub(crate) fn on_rtt(&mut self, rtt: Duration) {
         if let Self::EarlyRetransmission(early) = self {
@@ -59,32 +58,33 @@ impl LossTrigger {
         }
     }
 
-    /// Returns whether the `count`-th duplicate means that the missing packet is lost.
+    /// Returns whether the `count`-th duplicate indicates that the missing packet is lost.
     pub(crate) fn is_loss(&self, count: u32, age: &Age) -> bool {
         match self {
-            Self::ThreeDuplicates | Self::FewOutstanding | Self::ThinStream => count == DUPLICATE_THRESHOLD,
+            Self::ThreeDuplicates | Self::FewOutstanding | Self::ThinStream => count == DUP_THRESH,
             Self::EarlyRetransmission(early) => early.is_loss(count, age),
         }
     }
 
-    /// Returns how many segments must have arrived after the missing one, with so many outstanding; `has_new` says whether
-    /// more could be sent to cause duplicates. Where few are outstanding and no new one can follow, all but the missing one
-    /// are enough (RFC 5827 §3.2, 3.a, 3.b), or one is.
-    pub(crate) fn duplicates_needed(&self, outstanding: u64, has_new: bool) -> u32 {
+    /// Returns the number of segments that must have arrived after the missing one if `outstanding` segments are outstanding. With
+    /// `has_new` more can be sent to cause duplicates. Without, fewer are enough: all but the missing one (RFC 5827 §3.2, 3.a,
+    /// 3.b), or one for a thin stream.
+    pub(crate) fn dupthresh(&self, outstanding: u64, has_new: bool) -> u32 {
         match (self, outstanding) {
+            // RFC 5827 §3.1: one segment causes no duplicate, four cause three.
             (Self::FewOutstanding, 2 | 3) if !has_new => outstanding as u32 - 1,
-            (Self::ThinStream, ..THIN) if !has_new => 1,
-            _ => DUPLICATE_THRESHOLD,
+            (Self::ThinStream, ..THIN_STREAM) if !has_new => 1,
+            _ => DUP_THRESH,
         }
     }
 
-    /// Returns the age above which an early duplicate means loss, if there is such a rule.
+    /// Returns the age above which an early duplicate indicates loss, if there is such a rule.
     pub(crate) fn threshold(&self) -> Option<Duration> {
         if let Self::EarlyRetransmission(early) = self { early.estimator.threshold() } else { None }
     }
 }
 
-/// Whose age early retransmission reads.
+/// The packet whose age early retransmission uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AgeReference {
     /// The first missing packet.
@@ -94,11 +94,11 @@ pub enum AgeReference {
     LastInOrder,
 }
 
-/// Early retransmission: the first or second duplicate counts as the third when the hole is older than one largest
-/// round trip plus one smallest (ER thesis, chapter III).
+/// Early retransmission: the first or second duplicate counts as the third if the hole is older than the largest RTT plus the
+/// smallest (ER thesis, chapter III).
 ///
-/// A packet of the same window returns a duplicate after about one largest round trip; only one sent a round trip
-/// later, by limited transmit or a slow writer, returns it later than that.
+/// A packet of the same window causes a duplicate after at most the largest RTT. Only a packet that was sent an RTT later, by
+/// limited transmit or a slow application, causes one after that.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EarlyRetransmission {
     estimator: DelayEstimator,
@@ -115,12 +115,14 @@ impl EarlyRetransmission {
             AgeReference::Missing => age.missing,
             AgeReference::LastInOrder => age.last_in_order,
         };
+        // Strictly older: at the threshold queueing can still explain the delay.
         let is_late = self.estimator.threshold().is_some_and(|threshold| age > threshold);
-        count == DUPLICATE_THRESHOLD || (count < DUPLICATE_THRESHOLD && is_late)
+        // The third duplicate always counts; later ones belong to the same loss event.
+        count == DUP_THRESH || (count < DUP_THRESH && is_late)
     }
 }
 
-/// Estimates the largest and smallest round trip: SRTT (gain 1/16) + 2·SVAR (gain 1/4) + `RTTmin` (ER-PERT paper, with the
+/// Estimates the largest plus the smallest RTT: SRTT (gain 1/16) + 2·SVAR (gain 1/4) + `RTTmin` (ER-PERT paper, with the
 /// variance taken from the sample and started as RFC 6298 does).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DelayEstimator {
@@ -135,7 +137,7 @@ struct DelayState {
 }
 
 impl DelayEstimator {
-    /// Takes an exact round-trip time.
+    /// Processes an exact RTT sample.
     #[inline(never)]
     pub fn on_rtt(&mut self, rtt: Duration) {
         let rtt = rtt.as_nanos() as f64;
@@ -144,7 +146,9 @@ impl DelayEstimator {
             return;
         };
         state.smallest = state.smallest.min(rtt);
+        // The deviation from the old average, before that is updated (RFC 6298 §2.3).
         state.variation = 0.75 * state.variation + 0.25 * (rtt - state.smoothed).abs();
+        // Gain 1/16 instead of RFC 6298's 1/8: the estimate must not follow single queueing peaks (ER-PERT paper).
         state.smoothed = (15.0 * state.smoothed + rtt) / 16.0;
     }
 
@@ -181,18 +185,18 @@ mod tests {
 
     #[test]
     fn a_single_packet_reordered_by_less_than_the_threshold_is_not_retransmitted() {
-        let mut trigger = EarlyRetransmission::new(AgeReference::Missing);
-        (0..50).for_each(|_| trigger.estimator.on_rtt(Duration::from_millis(80)));
+        let mut early = EarlyRetransmission::new(AgeReference::Missing);
+        (0..50).for_each(|_| early.estimator.on_rtt(Duration::from_millis(80)));
         let age = Age { missing: Duration::from_millis(159), last_in_order: Duration::from_millis(170) };
-        assert!(!trigger.is_loss(1, &age) && !trigger.is_loss(2, &age) && trigger.is_loss(3, &age));
+        assert!(!early.is_loss(1, &age) && !early.is_loss(2, &age) && early.is_loss(3, &age));
     }
 
     #[test]
     fn a_packet_as_old_as_the_threshold_is_not_late_yet() {
-        let mut trigger = EarlyRetransmission::new(AgeReference::Missing);
-        trigger.estimator.on_rtt(Duration::from_millis(80));
-        let threshold = trigger.estimator.threshold().expect("a round trip was measured");
-        let is_late = |missing| trigger.is_loss(1, &Age { missing, last_in_order: Duration::ZERO });
+        let mut early = EarlyRetransmission::new(AgeReference::Missing);
+        early.estimator.on_rtt(Duration::from_millis(80));
+        let threshold = early.estimator.threshold().expect("a round trip was measured");
+        let is_late = |missing| early.is_loss(1, &Age { missing, last_in_order: Duration::ZERO });
         assert!(!is_late(threshold) && is_late(threshold + Duration::from_nanos(1)));
     }
 }
