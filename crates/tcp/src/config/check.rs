@@ -160,7 +160,7 @@ impl Config {
 
     fn check_rate(&self, needs: Needs) -> Verdict {
         let waits = self.pacing || needs.has_rate;
-        refuse_if(waits && !self.recovery.scheme.remembers_waiting(), ConfigError::ForgetsWaiting)
+        refuse_if(waits && !self.recovery.scheme.can_defer(), ConfigError::ForgetsWaiting)
     }
 
     fn check_feedback(&self, needs: Needs) -> Verdict {
@@ -183,7 +183,7 @@ impl Config {
             return Ok(());
         }
         refuse_if(needs.shapes_recovery, ConfigError::SecondReduction)?;
-        refuse_if(!self.recovery.scheme.remembers_waiting(), ConfigError::UnknownFlight)
+        refuse_if(!self.recovery.scheme.can_defer(), ConfigError::UnknownFlight)
     }
 
     fn check_trigger(&self) -> Verdict {

@@ -379,7 +379,7 @@ impl Connection {
 
     /// Returns the threshold of early retransmission, if that rule is on and has a sample.
     pub fn early_threshold(&self) -> Option<Duration> {
-        self.sender.loss().trigger().threshold()
+        self.sender.loss().dupthresh().threshold()
     }
 
     /// Returns the pacing rate of payload; `None` without pacing, or before the rate is known.

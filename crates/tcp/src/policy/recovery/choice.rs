@@ -1,4 +1,4 @@
-//! The schemes of recovery, and how each is built.
+//! The schemes of recovery, and their construction.
 
 use super::dupack_common::RecoveryRules;
 use super::newreno::{NewReno, NewRenoFlags};
@@ -9,35 +9,34 @@ use super::scheme::Scheme;
 use super::{reno, tahoe, vegas};
 use alloc::boxed::Box;
 
-/// How losses are repaired.
+/// The scheme of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
     /// ns-2's Sack1.
     Sack1,
     /// RFC 6675.
     Rfc6675,
-    /// RACK-TLP, RFC 8985; `NewReno` if the peer knows no SACK.
+    /// RACK-TLP, RFC 8985; `NewReno` if the peer does not support SACK.
     Rack,
     /// A fast retransmit, then slow start.
     Tahoe,
-    /// Fast recovery, to the first ACK that goes forward.
+    /// Fast recovery until the first ACK of new data.
     Reno {
-        /// Any run of three duplicates begins a recovery, even within a window that was already reduced (ns-2's
-        /// `bugFix_ 0`).
+        /// Whether three duplicates always start a recovery, even within a window that was already reduced (ns-2's `bugFix_ 0`).
         second_fast_retransmit: bool,
     },
-    /// Fast recovery, until everything sent before it is acknowledged.
+    /// Fast recovery until all data sent before it is acknowledged.
     NewReno(NewRenoFlags),
-    /// Vegas' fine timer; goes with that control only.
+    /// The fine-grained timer of Vegas; works with that control only.
     Vegas,
 }
 
-/// What a recovery is made from, beside parameters of its own.
+/// Settings that the schemes are built from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecoverySetup {
-    /// Send new data on the first two duplicate ACKs.
+    /// Whether the first two duplicate ACKs send new data.
     pub(crate) limited_transmit: bool,
-    /// No new data outside recovery while a hole is known.
+    /// Whether no new data is sent outside recovery while a hole is known.
     pub(crate) hold_new_data: bool,
     /// Largest usable window in segments.
     pub(crate) largest_window: u32,
@@ -63,20 +62,19 @@ impl Recovery {
         }
     }
 
-    /// Returns whether it belongs to a control, and works with that alone.
+    /// Returns whether it works with one control only.
     pub(crate) const fn belongs_to_control(self) -> bool {
         matches!(self, Self::Tahoe | Self::Vegas)
     }
 
-    /// Returns whether it reads SACK: senders without get none, their peers are not asked for it.
+    /// Returns whether it uses SACK; senders without do not offer SACK.
     pub const fn uses_sack(self) -> bool {
         matches!(self, Self::Sack1 | Self::Rfc6675 | Self::Rack)
     }
 
-    /// Returns whether it knows which segments are lost and which in the network, so that a retransmission may wait. Where
-    /// segments leave at a rate, an ACK often comes before the retransmission that an earlier one asked for: schemes made to
-    /// send at once forget it then.
-    pub(crate) const fn remembers_waiting(self) -> bool {
+    /// Returns whether a retransmission may be deferred because the scheme tracks lost segments and the flight. With pacing the next
+    /// ACK often arrives before the retransmission is sent; schemes that retransmit at once lose it then.
+    pub(crate) const fn can_defer(self) -> bool {
         matches!(self, Self::Rfc6675 | Self::Rack)
     }
 

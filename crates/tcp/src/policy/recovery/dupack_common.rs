@@ -1,4 +1,4 @@
-//! What the senders that count duplicate ACKs have in common.
+//! Rules shared by the schemes that count duplicate ACKs.
 
 use super::Limits;
 use crate::scoreboard::Scoreboard;
@@ -12,17 +12,16 @@ pub enum RecoveryRules {
     Rfc,
 }
 
-/// Returns the next segment in the usual order if it fits into `window` segments: one to send again after a timeout, or a
-/// new one.
+/// Returns the next segment in sequence if it fits into `window` segments: a retransmission after a timeout, or a new one.
 #[inline]
 pub(super) fn next_in_window(scoreboard: &Scoreboard, limits: &Limits, window: u64) -> Option<u64> {
     next_sendable(scoreboard, limits).filter(|next| next - scoreboard.una() < window)
 }
 
-/// Returns it if it fits into the usable window.
+/// Returns the next segment in sequence if it fits into the usable window.
 #[inline]
 pub(super) fn next_in_usable_window(scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
-    next_sendable(scoreboard, limits).filter(|next| limits.has_room_beside(next - scoreboard.una()))
+    next_sendable(scoreboard, limits).filter(|next| limits.has_room_after(next - scoreboard.una()))
 }
 
 #[inline]
@@ -30,21 +29,22 @@ fn next_sendable(scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
     (scoreboard.nxt() < scoreboard.smax() || limits.has_new).then(|| scoreboard.nxt())
 }
 
-/// Limited transmit (RFC 3042; ns-2's `send_one`).
+/// Returns the new segment of limited transmit (RFC 3042; ns-2's `send_one`).
 pub(super) fn limited_transmit(scoreboard: &Scoreboard, limits: &Limits, duplicates: u32) -> Option<u64> {
     let next = next_in_window(scoreboard, limits, limits.wnd)?;
+    // RFC 3042 §2: one segment beyond cwnd per duplicate; the receiver's window is never exceeded.
     ((next - scoreboard.una() + 1) as f64 <= limits.cwnd + f64::from(duplicates)).then_some(next)
 }
 
-/// Returns whether the segment that an ACK asked for, the `duplicates`-th, may leave: one sent before, whatever the window says;
-/// a new one, by limited transmit, if the window has room that the same ACK may have shrunk (RFC 3042 §2, second condition).
+/// Returns whether the segment `due` after the `duplicates`-th duplicate may be sent: a retransmission regardless of the window; a
+/// new one, by limited transmit, if it fits into the window, which the same ACK may have shrunk (RFC 3042 §2, second condition).
 #[inline(never)]
 pub(super) fn may_leave(due: u64, scoreboard: &Scoreboard, limits: &Limits, duplicates: u32) -> bool {
     due < scoreboard.smax() || limited_transmit(scoreboard, limits, duplicates) == Some(due)
 }
 
-/// Returns whether the last reduction, when `recover` was the next new number, concerned an earlier window (RFC 6582 §3.2
-/// step 2). The first data packet is exempt (ns-2's `bugfix_ss_`).
+/// Returns whether the last reduction, at which `recover` was SND.MAX, belongs to an earlier window (RFC 6582 §3.2 step 2). The
+/// first data packet is exempt (ns-2's `bugfix_ss_`).
 pub(super) fn is_new_window(recover: Option<u64>, scoreboard: &Scoreboard) -> bool {
     recover.is_none_or(|recover| scoreboard.una() > recover) || scoreboard.una() == 1
 }

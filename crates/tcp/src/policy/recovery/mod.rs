@@ -1,4 +1,4 @@
-//! How losses are found and repaired: one file per scheme.
+//! Loss recovery: one file per scheme.
 
 pub(crate) mod choice;
 pub(crate) mod dupack_common;
@@ -81,7 +81,7 @@ pub(crate) struct Limits {
     pub(crate) cwnd: f64,
     /// The receiver's window.
     pub(crate) wnd: u64,
-    /// Whether a new segment could be cut now: data are waiting and the receiver's window has room.
+    /// Whether a new segment could be sent: there is unsent data, and the receiver's window has space.
     pub(crate) has_new: bool,
 }
 
@@ -93,94 +93,96 @@ impl Limits {
         (self.cwnd as i64 as u64).min(self.wnd)
     }
 
-    /// Returns whether [`Self::usable`] is more than this: without the conversion, which has to think of all numbers.
+    /// Returns whether [`Self::usable`] exceeds `in_flight`, without the conversion of `cwnd` to an integer, which is slow.
     #[inline]
-    pub(crate) fn has_room_beside(&self, in_flight: u64) -> bool {
+    pub(crate) fn has_room_after(&self, in_flight: u64) -> bool {
         in_flight < self.wnd && (in_flight + 1).cast_signed() as f64 <= self.cwnd
     }
 }
 
-/// One ACK, with what is known when it comes.
+/// An ACK and its context.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival<'a> {
     pub(crate) now: Instant,
-    /// What it changed on the scoreboard.
+    /// Its changes to the scoreboard.
     pub(crate) ack: &'a Acknowledgement,
-    /// The bounds before it.
+    /// The limits before it.
     pub(crate) limits: &'a Limits,
-    /// Which duplicate means loss.
-    pub(crate) trigger: &'a DupthreshDetector,
+    /// Which duplicate indicates loss.
+    pub(crate) dupthresh: &'a DupthreshDetector,
 }
 
 impl Arrival<'_> {
-    /// Returns whether the `count`-th duplicate means loss. What SACK says arrived counts, too, where fewer than three are
-    /// enough (RFC 5827 §3.2).
+    /// Returns whether the `count`-th duplicate indicates loss. If fewer than three are enough, `SACKed` segments count too (RFC 5827
+    /// §3.2).
     pub(crate) fn is_loss(&self, count: u32, scoreboard: &Scoreboard) -> bool {
-        let needed = self.trigger.dupthresh(scoreboard.outstanding(), self.limits.has_new);
+        let needed = self.dupthresh.dupthresh(scoreboard.outstanding(), self.limits.has_new);
         let arrived = u64::from(count).max(scoreboard.sacked().total());
-        self.trigger.is_loss(count, &scoreboard.age(self.now)) || (needed < DUP_THRESH && arrived >= u64::from(needed))
+        self.dupthresh.is_loss(count, &scoreboard.age(self.now))
+            || (needed < DUP_THRESH && arrived >= u64::from(needed))
     }
 }
 
-/// What the retransmission timer knows, for a recovery with a timer of its own.
+/// The state of the retransmission timer, for a scheme with a timer of its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
     pub(crate) smoothed_rtt: Option<Duration>,
-    /// When the retransmission timer runs out; [`Instant::NEVER`] while it stands still.
+    /// When the retransmission timer expires; [`Instant::NEVER`] while it is stopped.
     pub(crate) timeout_at: Instant,
 }
 
-/// Finds losses and decides what to send next.
+/// Detects losses and selects the next segment.
 pub(crate) trait LossRecovery: Debug + Send {
-    /// Returns whether it can do nothing with a peer that sends no SACK blocks.
+    /// Returns whether it needs a peer that sends SACK blocks.
     fn needs_sack(&self) -> bool {
         false
     }
-    /// Learns when the handshake was done, and how long its last attempt took.
+    /// Processes the end of the handshake; `rtt` is that of its last attempt.
     fn on_opened(&mut self, _now: Instant, _rtt: Duration) {}
-    /// Reads one ACK, already entered into the scoreboard.
+    /// Processes an ACK, which the scoreboard has already recorded.
     fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome;
-    /// Returns whether an ACK that moves the window forward, with nothing `SACKed` and nothing else to tell, would be nothing but
-    /// [`Outcome::Progress`] – one that finds losses by time may take [`Scoreboard::is_in_order`] for granted –: then
-    /// [`Self::on_plain_progress`] may read it in place of [`Self::on_ack`].
+    /// Returns whether an ACK of new data without SACK blocks or other information results in [`Outcome::Progress`]; then
+    /// [`Self::on_plain_progress`] may process it instead of [`Self::on_ack`]. A scheme that detects losses by time may assume
+    /// [`Scoreboard::is_in_order`].
     fn is_open(&self) -> bool {
         false
     }
-    /// Reads such an ACK, of all segments from number `before` on. [`Scoreboard::delivered`] does not list them.
-    fn on_plain_progress(&mut self, _now: Instant, _before: u64, _rtt: Option<Duration>, _board: &mut Scoreboard) {}
-    /// Learns that the application wrote.
+    /// Processes such an ACK, of the segments from number `before` on. [`Scoreboard::delivered`] does not list them.
+    fn on_plain_progress(&mut self, _now: Instant, _before: u64, _rtt: Option<Duration>, _scoreboard: &mut Scoreboard) {
+    }
+    /// Processes a write of the application.
     fn on_write(&mut self) {}
-    /// Starts over after the retransmission timer ran out.
+    /// Processes a retransmission timeout.
     fn on_timeout(&mut self, now: Instant, scoreboard: &mut Scoreboard);
-    /// Lets everything outstanding go again although nothing was lost: [`Scoreboard::nxt`] is at its beginning.
-    fn repeat_all(&mut self, _board: &Scoreboard) {}
-    /// Returns the number of the segment to send now: one sent before, or `scoreboard.smax()` for a new one.
+    /// Schedules a retransmission of everything outstanding without a loss; [`Scoreboard::nxt`] is at SND.UNA.
+    fn retransmit_all(&mut self, _scoreboard: &Scoreboard) {}
+    /// Returns the number of the segment to send now: a retransmission, or `scoreboard.smax()` for a new one.
     ///
-    /// `limits` already hold the reduced window when recovery has just begun.
+    /// At the start of recovery `limits` hold the reduced window already.
     fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64>;
-    /// Learns that `number` was sent: the scoreboard has a note of it, and [`Scoreboard::nxt`] goes past it only then.
+    /// Processes the transmission of `number`, which the scoreboard has recorded. [`Scoreboard::nxt`] advances after this call.
     fn on_sent(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard);
-    /// Learns that `number`, which it has just given, is passed over: its owner has given it up. It counts as sent.
-    fn pass_over(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
+    /// Processes that `number`, which [`Self::next`] has just returned, is not sent because it was abandoned. It counts as sent.
+    fn skip_abandoned(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
         self.on_sent(now, number, scoreboard);
     }
-    /// Goes on repairing after a timeout: new data were sent in between.
+    /// Continues recovery after a timeout, after new data was sent for F-RTO.
     fn resume(&mut self, scoreboard: &mut Scoreboard) {
         scoreboard.rewind_nxt();
     }
-    /// Stops repairing: nothing was lost. Whatever turns out to be lost later starts a new recovery. Those beside which no
-    /// needless retransmission is looked for ([`Config::check`](crate::Config::check)) are never told.
-    fn call_off(&mut self, _board: &mut Scoreboard) {}
-    /// Shows the segments that count as lost and were not sent again since, the same ones at every call: after a timeout
-    /// everything that is still to be sent again.
+    /// Aborts recovery: it was spurious. A later loss starts a new one. Never called for schemes for which
+    /// [`Config::check`](crate::Config::check) allows no undo.
+    fn abort_recovery(&mut self, _scoreboard: &mut Scoreboard) {}
+    /// Visits the segments that are lost and not retransmitted since; repeated calls visit the same ones. After a timeout these are
+    /// all that are still to be retransmitted.
     fn visit_lost(&self, scoreboard: &Scoreboard, visit: &mut dyn FnMut(u64)) {
         (scoreboard.nxt()..scoreboard.smax()).filter(|number| !scoreboard.sacked().contains(*number)).for_each(visit);
     }
-    /// Returns the estimate of the segments in the network.
+    /// Returns the estimated number of segments in flight (`pipe`).
     fn pipe(&self, scoreboard: &Scoreboard) -> u64 {
         scoreboard.outstanding()
     }
-    /// Returns whether the last ACK told of a loss not known before.
+    /// Returns whether the last ACK revealed a new loss.
     fn found_loss(&self) -> bool {
         false
     }
@@ -197,7 +199,7 @@ mod tests {
         for cwnd in [0.0, 0.5, 1.0, 1.999, 2.0, 7.25, 1e12] {
             for wnd in [0, 1, 3, 20] {
                 let limits = Limits { cwnd, wnd, has_new: true };
-                let has_room = |in_flight: &u64| limits.has_room_beside(*in_flight);
+                let has_room = |in_flight: &u64| limits.has_room_after(*in_flight);
                 assert_eq!((0..25).filter(has_room).count() as u64, limits.usable(), "{cwnd} and {wnd}");
             }
         }

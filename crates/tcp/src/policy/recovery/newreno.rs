@@ -1,5 +1,5 @@
-//! `NewReno`: fast recovery that lasts until everything sent before it is acknowledged (RFC 6582; ns-2.35
-//! `tcp-newreno.cc`). Each partial ACK names the next segment to send again.
+//! `NewReno`: fast recovery until all data sent before it is acknowledged (RFC 6582; ns-2.35 `tcp-newreno.cc`). Each partial ACK
+//! indicates the next lost segment.
 
 use super::dupack_common::RecoveryRules;
 use super::reno::Reno;
@@ -8,14 +8,13 @@ use crate::policy::dupthresh::DUP_THRESH;
 use crate::scoreboard::Scoreboard;
 use earlybird_units::Instant;
 
-/// `NewReno`'s flags.
+/// Parameters of `NewReno`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewRenoFlags {
-    /// Only the first partial ACK restarts the retransmission timer (RFC 6582 §4, "impatient"; ns-2's
-    /// `newreno_changes1_`).
+    /// Whether only the first partial ACK restarts the retransmission timer (RFC 6582 §4, "impatient"; ns-2's `newreno_changes1_`).
     pub is_impatient: bool,
-    /// A partial ACK takes what it acknowledges from the inflated window (RFC 6582 §3.2 step 3; ns-2's
-    /// `partial_window_deflation_`); else it ends the inflation.
+    /// Whether a partial ACK deflates the window by the acknowledged data (RFC 6582 §3.2 step 3; ns-2's
+    /// `partial_window_deflation_`); otherwise it ends the inflation.
     pub deflates: bool,
 }
 
@@ -56,23 +55,23 @@ impl NewReno {
         Outcome::Partial { surplus, timer }
     }
 
-    /// Deflates the window by `acked` segments less the one that goes out again, and gives what the inflation did not
-    /// cover.
+    /// Deflates the window by `acked` segments less the retransmitted one, and returns the part that exceeds the inflation.
     fn deflate(&mut self, acked: i64) -> f64 {
         let inflation = self.reno.inflation;
         let (rest, surplus) = match self.reno.rules {
             _ if !self.flags.deflates => (0, 0),
-            // The inflation is the only account, and recovery's end closes it.
+            // The inflation may become negative; the end of recovery resets it.
             RecoveryRules::Rfc => (inflation - (acked - 1), 0),
             RecoveryRules::Ns2 if inflation > acked => (inflation - (acked - 1), 0),
+            // ns-2 keeps an inflation of 1 and takes the rest from cwnd (`partial_window_deflation_`).
             RecoveryRules::Ns2 => (1, acked - inflation),
         };
         self.reno.inflation = rest;
         surplus as f64
     }
 
-    /// All is acknowledged. Recovery ends with no more than one segment above the flight, against bursts (RFC 6582 §3.2
-    /// step 3, option 1); ns-2 has no such bound.
+    /// Processes a full ACK. Recovery ends with at most one segment above the flight, against bursts (RFC 6582 §3.2 step 3, option
+    /// 1); ns-2 has no such bound.
     fn on_full(&mut self, limits: &Limits, scoreboard: &Scoreboard) -> Outcome {
         self.has_partial = false;
         let outcome = self.reno.on_progress();
@@ -94,6 +93,7 @@ impl LossRecovery for NewReno {
         } else {
             self.reno.on_ack(arrival, scoreboard)
         };
+        // ns-2 resets `maxburst` while `dupacks_` is at least 3.
         let is_slow = self.reno.rules == RecoveryRules::Ns2 && self.reno.duplicates >= DUP_THRESH;
         self.burst = is_slow.then_some(BURST);
         outcome
@@ -110,13 +110,14 @@ impl LossRecovery for NewReno {
         self.reno.on_timeout(now, scoreboard);
     }
 
-    fn call_off(&mut self, scoreboard: &mut Scoreboard) {
+    fn abort_recovery(&mut self, scoreboard: &mut Scoreboard) {
         self.burst = None;
         self.has_partial = false;
-        self.reno.call_off(scoreboard);
+        self.reno.abort_recovery(scoreboard);
     }
 
     fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+        // The fast retransmit is exempt from the burst limit.
         if self.reno.due.is_none() && self.burst == Some(0) { None } else { self.reno.next(scoreboard, limits) }
     }
 

@@ -1,5 +1,5 @@
-//! Fast recovery (RFC 5681 §3.2; ns-2.35 `tcp-reno.cc`): every duplicate ACK inflates the window by the segment that has
-//! left the network, until the window moves forward.
+//! Fast recovery (RFC 5681 §3.2; ns-2.35 `tcp-reno.cc`): each duplicate ACK inflates the window by the segment that has left the
+//! network, until new data is acknowledged.
 
 use super::dupack_common::{RecoveryRules, is_new_window, limited_transmit, may_leave, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
@@ -11,19 +11,19 @@ use earlybird_units::Instant;
 pub(crate) struct Reno {
     pub(super) rules: RecoveryRules,
     limited_transmit: bool,
-    /// Any run of three duplicates begins a recovery, even within a window that was already reduced.
+    /// Whether three duplicates always start a recovery, even within a window that was already reduced.
     second_fast_retransmit: bool,
     pub(super) duplicates: u32,
     pub(super) recovering: bool,
     /// One past the highest segment sent when the last reduction happened.
     pub(super) recover: Option<u64>,
-    /// What recovery adds to the window, in segments (ns-2's `dupwnd_`); below zero after partial ACKs of RFC 6582.
+    /// The inflation of the window in segments (ns-2's `dupwnd_`); negative after partial ACKs of RFC 6582.
     pub(super) inflation: i64,
     /// Segments that limited transmit sent since the last progress.
     limited: u64,
-    /// A segment that the last event sends whatever the window says: the fast retransmit, or limited transmit.
+    /// A segment that is sent regardless of the window: the fast retransmit, or that of limited transmit.
     pub(super) due: Option<u64>,
-    /// ns-2 sends nothing more on the first two duplicates until the next event.
+    /// Whether nothing is sent until the next event: ns-2 after the first two duplicates.
     is_held: bool,
 }
 
@@ -43,10 +43,10 @@ impl Reno {
         }
     }
 
-    /// The window moved forward, and this ends recovery.
+    /// Processes an ACK of new data, which ends recovery.
     pub(super) fn on_progress(&mut self) -> Outcome {
         let was_recovering = self.recovering;
-        // ns-2 forgets to leave if a partial ACK has just taken the inflation away.
+        // ns-2 does not leave recovery if a partial ACK has just reduced the inflation to zero.
         self.recovering &= self.rules == RecoveryRules::Ns2 && self.inflation == 0;
         self.inflation = 0;
         self.duplicates = 0;
@@ -61,10 +61,11 @@ impl Reno {
         let duplicates = self.duplicates;
         if arrival.is_loss(duplicates, scoreboard) && self.may_enter(scoreboard) {
             self.enter(scoreboard);
-            // What limited transmit sent does not count (RFC 5681 §3.2 step 2).
+            // Segments of limited transmit do not count as flight (RFC 5681 §3.2 step 2).
             return Outcome::Loss { duplicates, flight: scoreboard.outstanding().saturating_sub(self.limited) };
         }
         if duplicates > DUP_THRESH {
+            // Step 4: one segment per further duplicate.
             self.inflation += i64::from(self.recovering);
             return Outcome::Duplicate { counted: None };
         }
@@ -74,8 +75,8 @@ impl Reno {
         Outcome::Duplicate { counted: Some(duplicates) }
     }
 
-    /// Duplicates are counted in a row (RFC 5681 §3.2).
-    fn forget_duplicates_on_part(&mut self, arrival: &Arrival<'_>) {
+    /// Resets the count on an ACK of part of a segment: duplicates must be consecutive (RFC 5681 §3.2).
+    fn reset_duplicates_on_partial_segment(&mut self, arrival: &Arrival<'_>) {
         if arrival.ack.is_partial_segment() && !self.recovering {
             self.duplicates = 0;
             self.limited = 0;
@@ -89,6 +90,7 @@ impl Reno {
     fn enter(&mut self, scoreboard: &Scoreboard) {
         self.recovering = true;
         self.recover = Some(scoreboard.smax());
+        // RFC 5681 §3.2 step 3: ssthresh plus the three segments that have left the network.
         self.inflation = i64::from(self.duplicates);
         self.duplicates = DUP_THRESH;
         self.due = Some(scoreboard.una());
@@ -97,7 +99,7 @@ impl Reno {
     /// Returns the window with its inflation, in whole segments.
     fn window(&self, limits: &Limits) -> u64 {
         let inflated = limits.usable().cast_signed() + self.inflation;
-        // One segment may always be out: deflation never closes the window.
+        // One segment may always be in flight: deflation never closes the window.
         inflated.max(i64::from(self.recovering)).cast_unsigned().min(limits.wnd)
     }
 }
@@ -112,7 +114,7 @@ impl LossRecovery for Reno {
         } else if arrival.ack.is_duplicate {
             self.on_duplicate(arrival, scoreboard)
         } else {
-            self.forget_duplicates_on_part(arrival);
+            self.reset_duplicates_on_partial_segment(arrival);
             Outcome::Nothing
         };
         self.is_held = self.rules == RecoveryRules::Ns2 && (1..DUP_THRESH).contains(&self.duplicates);
@@ -129,7 +131,7 @@ impl LossRecovery for Reno {
         scoreboard.rewind_nxt();
     }
 
-    fn call_off(&mut self, scoreboard: &mut Scoreboard) {
+    fn abort_recovery(&mut self, scoreboard: &mut Scoreboard) {
         *self = Self::new(self.rules, self.limited_transmit, self.second_fast_retransmit);
         scoreboard.skip_to_new();
     }
@@ -144,12 +146,12 @@ impl LossRecovery for Reno {
         }
     }
 
-    fn on_sent(&mut self, _now: Instant, _number: u64, _board: &Scoreboard) {
+    fn on_sent(&mut self, _now: Instant, _number: u64, _scoreboard: &Scoreboard) {
         let was_due = self.due.take().is_some();
         self.limited += u64::from(was_due && self.duplicates < DUP_THRESH);
     }
 
-    fn visit_lost(&self, _board: &Scoreboard, visit: &mut dyn FnMut(u64)) {
+    fn visit_lost(&self, _scoreboard: &Scoreboard, visit: &mut dyn FnMut(u64)) {
         self.due.filter(|_| self.recovering).into_iter().for_each(visit);
     }
 

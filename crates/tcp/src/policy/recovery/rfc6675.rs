@@ -16,15 +16,15 @@ pub(crate) struct Rfc6675 {
     recovery_point: Option<u64>,
     /// Holes below this number were retransmitted in this recovery (one past `HighRxt`).
     retransmitted_below: u64,
-    /// The highest segment that was sent ahead to prevent a stall (`RescueRxt`): one rescue per recovery, and none before
-    /// the first retransmission is acknowledged.
+    /// The highest segment of a rescue retransmission (`RescueRxt`): one per recovery, and none before the first retransmission is
+    /// acknowledged.
     rescued: u64,
     /// Segments that limited transmit sent beyond the window since the last progress.
     limited: u64,
     /// Holes below this number counted as lost before the last ACK of this recovery.
     known_lost_below: u64,
     found_loss: bool,
-    /// The fast retransmit, sent whatever `pipe` says (RFC 6675 step 4.3).
+    /// The fast retransmit, which is sent regardless of `pipe` (RFC 6675 step 4.3).
     due: Option<u64>,
 }
 
@@ -50,12 +50,12 @@ impl Rfc6675 {
         }
         self.duplicates += 1;
         let is_lost = lost_below(scoreboard) > scoreboard.una();
-        // Enough SACKed at once counts as the third (RFC 6675 step 2).
+        // Enough segments SACKed at once count as the third duplicate (RFC 6675 step 2).
         let duplicates = if is_lost { self.duplicates.max(DUP_THRESH) } else { self.duplicates };
         if (is_lost || arrival.is_loss(duplicates, scoreboard))
             && self.recovery_point.is_none_or(|point| scoreboard.una() >= point)
         {
-            // What limited transmit sent does not count (RFC 6675 step 4.2 by RFC 5681 §3.2).
+            // Segments of limited transmit do not count as flight (RFC 6675 step 4.2 by RFC 5681 §3.2).
             let flight = scoreboard.outstanding().saturating_sub(self.limited);
             self.enter(scoreboard);
             return Outcome::Loss { duplicates, flight };
@@ -63,7 +63,7 @@ impl Rfc6675 {
         Outcome::Duplicate { counted: Some(duplicates) }
     }
 
-    fn forget_duplicates(&mut self) {
+    fn reset_duplicates(&mut self) {
         self.duplicates = 0;
         self.limited = 0;
     }
@@ -74,21 +74,22 @@ impl Rfc6675 {
         self.retransmitted_below = scoreboard.una() + 1;
         self.rescued = scoreboard.una();
         self.known_lost_below = lost_below(scoreboard);
-        // Nothing need be left to repeat: the real-time mode gives up what is missing.
+        // There may be nothing to retransmit: the real-time mode abandons missing frames.
         self.due = (scoreboard.outstanding() > 0).then(|| scoreboard.una());
     }
 
-    /// Looks for holes that count as lost only now.
-    fn look_for_losses(&mut self, scoreboard: &Scoreboard) {
+    /// Detects holes that count as lost since the last ACK.
+    fn detect_losses(&mut self, scoreboard: &Scoreboard) {
         let below = lost_below(scoreboard);
         let known = self.known_lost_below.max(scoreboard.una());
         self.found_loss = known < below && unsacked(scoreboard, known..below) > 0;
         self.known_lost_below = below;
     }
 
-    /// `NextSeg` (RFC 6675 §4), rules 1 to 4.
+    /// Returns the next segment by `NextSeg` (RFC 6675 §4), rules 1 to 4.
     fn next_segment(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
         let hole = scoreboard.next_hole(self.retransmitted_below);
+        // Rule 1: lost holes first; rule 2: new data; rule 3: any other hole; rule 4: the rescue.
         if let Some(hole) = hole.filter(|hole| *hole < lost_below(scoreboard)) {
             return Some(hole);
         }
@@ -104,6 +105,7 @@ impl Rfc6675 {
     fn rescue(&mut self, scoreboard: &Scoreboard) -> Option<u64> {
         let candidate =
             (scoreboard.una()..scoreboard.smax()).rev().find(|&number| !scoreboard.sacked().contains(number))?;
+        // Rule 4 applies once SND.UNA has passed `RescueRxt`, and to segments not retransmitted yet.
         if scoreboard.una() <= self.rescued + 1 || candidate < self.retransmitted_below {
             return None;
         }
@@ -117,8 +119,9 @@ impl Rfc6675 {
         let is_sendable = number < scoreboard.smax() || limits.has_new;
         let sacked =
             if self.limited_transmit || self.duplicates == 0 { scoreboard.sacked().count_below(number) } else { 0 };
+        // Outside recovery SACKed segments make room (limited transmit, RFC 6675 step 3).
         let in_flight = number - scoreboard.una() - sacked;
-        let in_window = limits.has_room_beside(in_flight) && number - scoreboard.una() < limits.wnd;
+        let in_window = limits.has_room_after(in_flight) && number - scoreboard.una() < limits.wnd;
         if !(is_sendable && in_window) {
             return None;
         }
@@ -129,8 +132,8 @@ impl Rfc6675 {
     }
 }
 
-/// Returns the number below which every hole counts as lost: three segments `SACKed` above (`IsLost`, RFC 6675 §4). Its three
-/// ranges are never fewer segments.
+/// Returns the number below which every hole is lost: three segments are `SACKed` above it (`IsLost`, RFC 6675 §4). The three
+/// discontiguous ranges of that rule always have at least three segments.
 fn lost_below(scoreboard: &Scoreboard) -> u64 {
     let threshold = u64::from(DUP_THRESH);
     let mut segments = 0;
@@ -163,22 +166,22 @@ impl LossRecovery for Rfc6675 {
 
     fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
         let ack = arrival.ack;
-        // Pacing may not have let it go yet.
+        // Pacing may still delay the retransmission: keep it until it is acknowledged.
         self.due = self.due.filter(|due| *due >= scoreboard.una());
         if self.recovering && self.recovery_point.is_some_and(|point| scoreboard.una() >= point) {
             self.recovering = false;
-            self.forget_duplicates();
+            self.reset_duplicates();
             Outcome::RECOVERED
         } else if self.recovering {
-            self.forget_duplicates();
-            self.look_for_losses(scoreboard);
+            self.reset_duplicates();
+            self.detect_losses(scoreboard);
             if ack.advanced > 0 { Outcome::PARTIAL } else { Outcome::Duplicate { counted: None } }
         } else if ack.advanced > 0 {
-            self.forget_duplicates();
+            self.reset_duplicates();
             Outcome::Progress
         } else if ack.is_partial_segment() {
             // A cumulative acknowledgement is no duplicate (RFC 6675 §5).
-            self.forget_duplicates();
+            self.reset_duplicates();
             Outcome::Nothing
         } else if !(ack.is_duplicate || ack.has_new_sack) {
             Outcome::Duplicate { counted: None }
@@ -193,27 +196,27 @@ impl LossRecovery for Rfc6675 {
     }
 
     #[inline]
-    fn on_plain_progress(&mut self, _now: Instant, _before: u64, _rtt: Option<Duration>, _board: &mut Scoreboard) {
-        self.forget_duplicates();
+    fn on_plain_progress(&mut self, _now: Instant, _before: u64, _rtt: Option<Duration>, _scoreboard: &mut Scoreboard) {
+        self.reset_duplicates();
     }
 
     fn on_timeout(&mut self, _now: Instant, scoreboard: &mut Scoreboard) {
-        // RFC 6675 §5.1: no new recovery for data sent before; what was SACKed is not sent again.
+        // RFC 6675 §5.1: no new recovery for data sent before; SACKed data is not retransmitted.
         self.recovery_point = Some(scoreboard.smax());
         self.recovering = false;
-        self.forget_duplicates();
+        self.reset_duplicates();
         self.due = None;
         if scoreboard.sacked().contains(scoreboard.una()) {
-            // The receiver dropped what it had SACKed (RFC 2018 §8).
+            // The receiver has discarded SACKed data (reneging, RFC 2018 §8).
             scoreboard.forget_sacked();
         }
         scoreboard.rewind_nxt();
     }
 
-    fn call_off(&mut self, scoreboard: &mut Scoreboard) {
+    fn abort_recovery(&mut self, scoreboard: &mut Scoreboard) {
         self.recovering = false;
         self.recovery_point = None;
-        self.forget_duplicates();
+        self.reset_duplicates();
         self.due = None;
         scoreboard.skip_to_new();
     }
@@ -255,12 +258,13 @@ impl LossRecovery for Rfc6675 {
         }
     }
 
-    /// `SetPipe` (RFC 6675 §4): what is neither `SACKed` nor lost, and what was retransmitted.
+    /// Returns `pipe` by `SetPipe` (RFC 6675 §4): segments that are neither `SACKed` nor lost, and retransmitted ones.
     fn pipe(&self, scoreboard: &Scoreboard) -> u64 {
         let first_not_lost = lost_below(scoreboard).max(scoreboard.una());
-        let repeated = unsacked(scoreboard, scoreboard.una()..self.retransmitted_below);
-        // The fast retransmit counts from the beginning, but may not have been sent.
-        unsacked(scoreboard, first_not_lost..scoreboard.smax()) + repeated.saturating_sub(u64::from(self.due.is_some()))
+        let retransmitted = unsacked(scoreboard, scoreboard.una()..self.retransmitted_below);
+        // `retransmitted_below` includes the fast retransmit, which may not have been sent yet.
+        unsacked(scoreboard, first_not_lost..scoreboard.smax())
+            + retransmitted.saturating_sub(u64::from(self.due.is_some()))
     }
 
     fn found_loss(&self) -> bool {

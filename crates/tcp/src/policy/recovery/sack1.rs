@@ -1,7 +1,7 @@
 //! ns-2's SACK sender, `Agent/TCP/Sack1` (Fall and Floyd 1996; ns-2.35 `tcp-sack1.cc`).
 //!
-//! `pipe` estimates the packets in the network: one less per ACK, one more per packet sent. Any hole below the highest
-//! `SACKed` packet may be sent at once, each once per recovery.
+//! `pipe` estimates the packets in flight: one less per ACK, one more per packet sent. Each hole below the highest `SACKed` packet
+//! is retransmitted at once, and once per recovery.
 
 use super::dupack_common::{is_new_window, limited_transmit, may_leave, next_in_usable_window, next_in_window};
 use super::{Arrival, Limits, LossRecovery, Outcome};
@@ -12,7 +12,7 @@ use earlybird_units::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub(crate) struct Sack1 {
     limited_transmit: bool,
-    /// A known hole holds back new data outside recovery, as in ns-2.
+    /// Whether a known hole blocks new data outside recovery, as in ns-2.
     hold_new_data: bool,
     duplicates: u32,
     recovering: bool,
@@ -22,9 +22,9 @@ pub(crate) struct Sack1 {
     pipe: i64,
     /// Holes below this number were retransmitted in this recovery (ns-2's `h_seqno_`).
     repaired_below: u64,
-    /// A packet that the last event sends whatever the window says: the fast retransmit, or limited transmit.
+    /// A packet that is sent regardless of the window: the fast retransmit, or that of limited transmit.
     due: Option<u64>,
-    /// ns-2 sends nothing more on a duplicate ACK outside recovery until the next event.
+    /// Whether nothing is sent until the next event: ns-2 after a duplicate ACK outside recovery.
     is_held: bool,
 }
 
@@ -52,7 +52,7 @@ impl Sack1 {
         Outcome::Progress
     }
 
-    /// Whatever was to be sent, or held back, until the next event.
+    /// Resets the state that lasts until the next event.
     #[inline]
     fn end_event(&mut self) {
         self.is_held = false;
@@ -60,6 +60,7 @@ impl Sack1 {
     }
 
     fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
+        // ns-2 ignores duplicates after a timeout, and those without a new SACK block.
         if self.after_timeout || !arrival.ack.has_new_sack {
             self.is_held = self.duplicates > 0;
             return Outcome::Duplicate { counted: None };
@@ -80,6 +81,7 @@ impl Sack1 {
     fn enter(&mut self, duplicates: u32, scoreboard: &Scoreboard) {
         self.recovering = true;
         self.recover = Some(scoreboard.smax());
+        // ns-2: `pipe_ = maxseq_ - highest_ack_ - numdupacks_`.
         self.pipe = scoreboard.outstanding().cast_signed() - i64::from(duplicates);
         self.repaired_below = self.repaired_below.max(scoreboard.una() + 1);
         self.duplicates = self.duplicates.max(DUP_THRESH);
@@ -118,11 +120,11 @@ impl Sack1 {
         }
     }
 
-    /// Outside recovery a hole known from SACK comes before new data, but ns-2 repairs it only if it still remembers a
-    /// reduction; else it sends nothing, and an application that writes slowly gets no further duplicate ACKs.
+    /// Returns the next packet outside recovery. A hole has priority over new data, but ns-2 retransmits it only if `recover_` is set;
+    /// otherwise it sends nothing, and a slow application causes no further duplicate ACKs.
     #[inline(never)]
     fn next_beside_holes(&self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
-        if !limits.has_room_beside(scoreboard.nxt() - scoreboard.una()) {
+        if !limits.has_room_after(scoreboard.nxt() - scoreboard.una()) {
             return None;
         }
         if scoreboard.next_hole(self.repaired_below).is_some() {
@@ -181,6 +183,7 @@ impl LossRecovery for Sack1 {
         self.duplicates = 0;
         self.recovering = false;
         self.recover = Some(scoreboard.smax());
+        // ns-2 clears its scoreboard on a timeout (`scb_->ClearScoreBoard`).
         self.after_timeout = true;
         self.due = None;
         self.is_held = false;
@@ -207,7 +210,7 @@ impl LossRecovery for Sack1 {
     #[inline]
     fn on_sent(&mut self, _now: Instant, number: u64, scoreboard: &Scoreboard) {
         if self.due.take().is_some() {
-            // The fast retransmit replaces a packet that `pipe` still counts; limited transmit comes before `pipe`.
+            // `pipe` still counts the lost packet that the fast retransmit replaces; limited transmit happens before `pipe` is set.
             return;
         }
         self.pipe += 1;
@@ -216,8 +219,8 @@ impl LossRecovery for Sack1 {
         }
     }
 
-    /// It stays in `pipe` as the one that was lost, and does not come to it a second time: giving up must not open the window.
-    fn pass_over(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
+    /// Keeps `pipe`: the abandoned packet counts as the one that was lost, not again. Abandoning must not open the window.
+    fn skip_abandoned(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
         let pipe = self.pipe;
         self.on_sent(now, number, scoreboard);
         self.pipe = pipe;

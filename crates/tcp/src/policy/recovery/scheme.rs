@@ -1,4 +1,4 @@
-//! The recovery of one sender: what every packet asks it is called directly, all else by the trait.
+//! The recovery scheme of a sender: methods called for every packet are dispatched statically, others by the trait.
 
 use super::rack::Rack;
 use super::rfc6675::Rfc6675;
@@ -9,10 +9,9 @@ use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
 use earlybird_units::{Duration, Instant};
 
-/// A scheme of recovery. Those of the profiles stand here by name, so that their few instructions per packet are compiled into
-/// the way of a segment.
+/// A scheme of recovery. Those of the profiles are variants of their own, so that the compiler inlines them into the hot path.
 #[derive(Debug)]
-#[repr(u8)] // Else the compiler hides in a field which one it is, and takes four instructions more each time to find it.
+#[repr(u8)] // Without it the discriminant is stored in a niche, which costs four instructions per match.
 pub(crate) enum Scheme {
     Sack1(Sack1),
     Rfc6675(Rfc6675),
@@ -20,7 +19,7 @@ pub(crate) enum Scheme {
     Other(Box<dyn LossRecovery>),
 }
 
-/// Calls a method of whichever scheme it is.
+/// Calls a method of the variant.
 macro_rules! of_each {
     ($self:ident, $scheme:ident => $call:expr) => {
         match $self {
@@ -32,7 +31,7 @@ macro_rules! of_each {
     };
 }
 
-/// What [`LossRecovery`] says of each.
+/// The hot methods of [`LossRecovery`].
 impl Scheme {
     pub(crate) fn other(scheme: impl LossRecovery + 'static) -> Self {
         Self::Other(Box::new(scheme))
@@ -60,19 +59,19 @@ impl Scheme {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is on the way of every segment")]
+    #[expect(clippy::inline_always, reason = "called for every segment")]
     pub(crate) fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
         of_each!(self, scheme => scheme.next(scoreboard, limits))
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is on the way of every segment")]
+    #[expect(clippy::inline_always, reason = "called for every segment")]
     pub(crate) fn on_sent(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
         of_each!(self, scheme => scheme.on_sent(now, number, scoreboard));
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK asks, and mostly nothing is lost")]
+    #[expect(clippy::inline_always, reason = "called for every ACK, mostly without a loss")]
     pub(crate) fn visit_lost(&self, scoreboard: &Scoreboard, visit: &mut dyn FnMut(u64)) {
         of_each!(self, scheme => scheme.visit_lost(scoreboard, visit));
     }
@@ -83,21 +82,21 @@ impl Scheme {
     }
 }
 
-/// What only RACK-TLP has an answer to, which finds losses by time.
+/// Methods of RACK-TLP alone, which detects losses by time.
 impl Scheme {
-    /// Returns whether losses are found by time: [`Scoreboard::delivered`] lists the segments that each ACK delivered, and DSACKs and
-    /// echoed times are read.
+    /// Returns whether losses are detected by time. Then [`Scoreboard::delivered`] lists the segments that each ACK delivered, and
+    /// DSACKs and timestamp echoes are used.
     pub(crate) fn is_timed(&self) -> bool {
         matches!(self, Self::Rack(_))
     }
 
-    /// Returns whether an ACK without blocks that repeats the last one, with nothing outstanding, would change nothing.
+    /// Returns whether a repeated ACK without SACK blocks, with nothing outstanding, has no effect.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         if let Self::Rack(rack) = self { rack.is_idle() } else { false }
     }
 
-    /// Sets its timer after new data were sent or acknowledged.
+    /// Sets the timer after new data was sent or acknowledged.
     #[inline]
     pub(crate) fn schedule(&mut self, now: Instant, timing: Timing, scoreboard: &Scoreboard) {
         if let Self::Rack(rack) = self {
@@ -112,7 +111,7 @@ impl Scheme {
         if let Self::Rack(rack) = self { rack.deadline() } else { Instant::NEVER }
     }
 
-    /// Acts on the deadline: a loss found by time, or a probe.
+    /// Processes the deadline: a loss by time, or a probe.
     pub(crate) fn on_deadline(&mut self, now: Instant, scoreboard: &Scoreboard) -> Outcome {
         if let Self::Rack(rack) = self { rack.on_deadline(now, scoreboard) } else { Outcome::Nothing }
     }

@@ -27,6 +27,7 @@ impl Tahoe {
         if arrival.is_loss(duplicates, scoreboard) && is_new_window(self.recover, scoreboard) {
             self.recover = Some(scoreboard.smax());
             scoreboard.rewind_nxt();
+            // No recovery phase: slow start retransmits everything from the first hole.
             return Outcome::Loss { duplicates, flight: scoreboard.outstanding() };
         }
         if self.limited_transmit && duplicates < DUP_THRESH {
@@ -53,7 +54,7 @@ impl LossRecovery for Tahoe {
     }
 
     fn on_timeout(&mut self, _now: Instant, scoreboard: &mut Scoreboard) {
-        // The count goes on, as in ns-2: duplicates of before the timeout cause no second retransmission.
+        // The count continues, as in ns-2: duplicates of segments sent before the timeout cause no second retransmission.
         self.recover = Some(scoreboard.smax());
         self.due = None;
         scoreboard.rewind_nxt();
@@ -64,7 +65,7 @@ impl LossRecovery for Tahoe {
         due.or_else(|| next_in_window(scoreboard, limits, limits.usable()))
     }
 
-    fn on_sent(&mut self, _now: Instant, _number: u64, _board: &Scoreboard) {
+    fn on_sent(&mut self, _now: Instant, _number: u64, _scoreboard: &Scoreboard) {
         self.due = None;
     }
 

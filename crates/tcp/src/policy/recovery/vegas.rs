@@ -1,5 +1,5 @@
-//! Vegas' recovery as ns-2's agent has it (Brakmo and Peterson 1995; ns-2.35 `tcp-vegas.cc`): a fine timer per segment
-//! says already on the first duplicate, and on the first two ACKs after a retransmission, that a segment is lost.
+//! The recovery of Vegas in ns-2 (Brakmo and Peterson 1995; ns-2.35 `tcp-vegas.cc`): a fine-grained timer per segment detects a
+//! loss on the first duplicate, and on the first two ACKs after a retransmission.
 
 use super::{Arrival, Limits, LossRecovery, Outcome, VegasProgress};
 use crate::policy::control::Missing;
@@ -12,32 +12,32 @@ use earlybird_units::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub(crate) struct Vegas {
     slots: Vec<Slot>,
-    /// When the opening segment was sent.
+    /// When the SYN was sent.
     origin: Instant,
     timer: FineTimer,
     duplicates: u32,
-    /// One past the highest segment sent when the last loss was found.
+    /// One past the highest segment sent when the last loss was detected.
     recover: Option<u64>,
     after_timeout: bool,
-    /// ACKs that may still find the next segment lost.
-    worried: u64,
+    /// The number of further ACKs that check the next segment (ns-2's `v_worried_`).
+    checks_left: u64,
     due: Option<u64>,
-    /// ns-2 sends nothing more on the first two duplicates until the next event.
+    /// Whether nothing is sent until the next event: ns-2 after the first two duplicates.
     is_held: bool,
-    /// What was sent again although it was the next one in order anyway: ns-2 sends it once more.
-    lagging: Option<u64>,
+    /// A retransmission that was the next segment in sequence anyway: ns-2 sends it once more.
+    resent_next: Option<u64>,
 }
 
-/// When a segment was last sent, and how often. ns-2 has one for each number modulo the window, and forgets to empty those
-/// that one ACK covers if they reach over the end.
+/// When a segment was last sent, and how often. ns-2 has one slot per number modulo the window, and does not clear the slots of
+/// an ACK that wrap around.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     departed: Option<Instant>,
     transmissions: u32,
 }
 
-/// The fine timeout in seconds, from eight times the smoothed round trip and four times the mean deviation: a + 2·v, and a
-/// sixteenth more.
+/// The fine-grained timeout in seconds, from eight times the smoothed RTT and four times the mean deviation: srtt + 2·rttvar, and
+/// 1/16 more.
 #[derive(Clone, Copy, Debug, Default)]
 struct FineTimer {
     smoothed: f64,
@@ -59,13 +59,13 @@ impl FineTimer {
         self.timeout += self.timeout / 16.0;
     }
 
-    fn back_off(&mut self, was_repeated: bool) {
-        self.timeout += if was_repeated { self.timeout } else { self.timeout / 8.0 };
+    fn back_off(&mut self, was_retransmitted: bool) {
+        self.timeout += if was_retransmitted { self.timeout } else { self.timeout / 8.0 };
     }
 }
 
 impl Vegas {
-    /// Makes the recovery of a sender whose largest window is `window` segments.
+    /// Returns the recovery of a sender whose largest window is `window` segments.
     pub(crate) fn new(window: u32) -> Self {
         Self {
             slots: vec![Slot::default(); window as usize],
@@ -74,10 +74,10 @@ impl Vegas {
             duplicates: 0,
             recover: None,
             after_timeout: false,
-            worried: 0,
+            checks_left: 0,
             due: None,
             is_held: false,
-            lagging: None,
+            resent_next: None,
         }
     }
 
@@ -90,11 +90,11 @@ impl Vegas {
     }
 
     fn nxt(&self, scoreboard: &Scoreboard) -> u64 {
-        self.lagging.filter(|number| *number >= scoreboard.una()).unwrap_or_else(|| scoreboard.nxt())
+        self.resent_next.filter(|number| *number >= scoreboard.una()).unwrap_or_else(|| scoreboard.nxt())
     }
 
-    /// Returns whether the first missing segment is older than the fine timeout. ns-2 takes one never sent for a second older
-    /// than the connection.
+    /// Returns whether the first missing segment is older than the fine-grained timeout. In ns-2 a segment that was never sent is a
+    /// second older than the connection.
     fn is_expired(&self, now: Instant, scoreboard: &Scoreboard) -> bool {
         let unsent = || (now - self.origin) + Duration::from_secs(1);
         let age = self.slot(scoreboard.una()).departed.map_or_else(unsent, |departed| now - departed);
@@ -103,14 +103,14 @@ impl Vegas {
 
     fn on_progress(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
         let duplicates = core::mem::take(&mut self.duplicates);
-        self.lagging = self.lagging.filter(|number| *number >= scoreboard.una());
+        self.resent_next = self.resent_next.filter(|number| *number >= scoreboard.una());
         let nxt = self.nxt(scoreboard);
         let rtt = self.measure(arrival.now, scoreboard.una() - 1);
         self.clear(scoreboard.una() - arrival.ack.advanced, scoreboard.una() - 1);
         if let Some(rtt) = rtt {
             self.timer.on_sample(rtt);
         }
-        if self.worried > 0 {
+        if self.checks_left > 0 {
             self.check_next(arrival, scoreboard);
         }
         Outcome::VegasProgress(VegasProgress { duplicates, nxt, rtt })
@@ -118,6 +118,7 @@ impl Vegas {
 
     fn measure(&self, now: Instant, number: u64) -> Option<Duration> {
         let slot = self.slot(number);
+        // Karn's rule: retransmitted segments give no sample.
         slot.departed.filter(|_| slot.transmissions == 1).map(|departed| now - departed)
     }
 
@@ -128,11 +129,11 @@ impl Vegas {
         }
     }
 
-    /// One of the first two ACKs after a retransmission: the next segment may be lost too.
+    /// Checks on one of the first two ACKs after a retransmission whether the next segment is lost too.
     fn check_next(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) {
-        self.worried -= 1;
+        self.checks_left -= 1;
         if !self.is_expired(arrival.now, scoreboard) {
-            self.worried = 0;
+            self.checks_left = 0;
             return;
         }
         self.duplicates = DUP_THRESH;
@@ -160,7 +161,8 @@ impl Vegas {
         let missing = Missing { duplicates: self.duplicates, transmissions, sent: departed };
         self.after_timeout = false;
         self.recover = Some(scoreboard.smax());
-        self.worried = (self.nxt(scoreboard) + 1 - scoreboard.una()).min(2);
+        self.checks_left = (self.nxt(scoreboard) + 1 - scoreboard.una()).min(2);
+        // ns-2 doubles `v_timeout_` for a second retransmission, and adds an eighth for the first.
         self.timer.back_off(transmissions > 1);
         self.due = first_due(arrival, scoreboard);
         if transmissions == 1 {
@@ -170,12 +172,12 @@ impl Vegas {
     }
 }
 
-/// Returns the first segment that is not acknowledged, if there is one, or can be.
+/// Returns the first unacknowledged segment, if one is outstanding or could be sent.
 fn first_due(arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Option<u64> {
     (scoreboard.outstanding() > 0 || arrival.limits.has_new).then(|| scoreboard.una())
 }
 
-/// Returns whether more is acknowledged than had been sent when `recover` was the next new number.
+/// Returns whether the ACK exceeds `recover`, which was SND.MAX at the last loss.
 fn is_later(recover: Option<u64>, scoreboard: &Scoreboard) -> bool {
     recover.is_none_or(|recover| scoreboard.una() > recover)
 }
@@ -209,7 +211,7 @@ impl LossRecovery for Vegas {
         self.after_timeout = true;
         self.due = None;
         self.is_held = false;
-        self.lagging = None;
+        self.resent_next = None;
         scoreboard.rewind_nxt();
     }
 
@@ -226,7 +228,7 @@ impl LossRecovery for Vegas {
         let is_next = number == self.nxt(scoreboard);
         let was_due = self.due.take().is_some();
         if is_next {
-            self.lagging = was_due.then_some(number);
+            self.resent_next = was_due.then_some(number);
         }
         let index = self.index(number);
         let slot = &mut self.slots[index];
@@ -234,6 +236,6 @@ impl LossRecovery for Vegas {
     }
 
     fn is_recovering(&self) -> bool {
-        self.worried > 0
+        self.checks_left > 0
     }
 }

@@ -3,29 +3,28 @@
 use super::{CoarseEstimator, Estimator, LinuxEstimator, Rfc6298Estimator};
 use earlybird_units::{Duration, SeedTree};
 
-/// What restarts the retransmission timer.
+/// What restarts the retransmission timer beside the ACK of new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtoRestart {
-    /// Progress alone (RFC 6298 §5).
+    /// Nothing else (RFC 6298 §5).
     Progress,
-    /// Duplicate ACKs outside recovery too (fine-grained RTO study).
+    /// Duplicate ACKs outside recovery (fine-grained RTO study).
     Duplicates,
-    /// Whatever tells that something arrived, in recovery too: running out means silence. Goes with a recovery that finds the
-    /// loss of a retransmission by itself.
+    /// Any ACK that reports delivered data, in recovery too. Needs a recovery that detects the loss of retransmissions.
     Arrivals,
-    /// Beside progress the repair of the first missing segment, with a recovery that finds losses by time: when it leaves again
-    /// (Linux: `tcp_xmit_retransmit_queue`), and while SACK tells of what had left before it (`tcp_clean_rtx_queue`).
+    /// The retransmission of the first missing segment, with RACK-TLP: when it is sent (Linux: `tcp_xmit_retransmit_queue`), and
+    /// while SACK reports segments that were sent before it (`tcp_clean_rtx_queue`).
     Repairs,
 }
 
-/// How the timeout follows from round-trip times.
+/// The estimator of the RTO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtoRule {
-    /// In whole ticks of a clock (ns-2, 4.3BSD).
+    /// Whole ticks of a clock (ns-2, 4.3BSD).
     Coarse,
-    /// Exactly (RFC 6298).
+    /// RFC 6298.
     Rfc6298,
-    /// As Linux does: a sample with each ACK, and a variation that falls once per round trip and has a floor.
+    /// Linux: a sample per ACK, and a variation that falls once per RTT and has a floor.
     Linux,
 }
 
@@ -40,12 +39,12 @@ pub struct RtoConfig {
     pub ceiling: Duration,
     /// Timeout before the first sample.
     pub initial: Duration,
-    /// How the timeout follows from round-trip times.
+    /// The estimator of the RTO.
     pub rule: RtoRule,
-    /// Where the coarse clock stands at time zero; drawn at random within a tick if left open, as ns-2 does.
+    /// The phase of the coarse clock at time zero. `None`: random within a tick, as in ns-2.
     pub clock_phase: Option<Duration>,
-    /// A stream with less than four segments in flight, which three duplicate ACKs cannot repair, does not double its timeout
-    /// the first six times (Linux: `tcp_thin_linear_timeouts`, Documentation/networking/tcp-thin.rst).
+    /// Whether a stream with fewer than four segments in flight, for which three duplicate ACKs cannot arrive, does not double its
+    /// RTO the first six times (Linux: `tcp_thin_linear_timeouts`, Documentation/networking/tcp-thin.rst).
     pub linear_when_thin: bool,
 }
 
@@ -79,7 +78,7 @@ impl RtoConfig {
         ..Self::RFC
     };
 
-    /// Makes the timer fine-grained: 1 ms tick and floor (ER-PERT paper).
+    /// Returns the settings with a tick and a floor of 1 ms (ER-PERT paper).
     #[must_use]
     pub const fn fine_grained(self) -> Self {
         Self { tick: Duration::from_millis(1), floor: Duration::from_millis(1), ..self }

@@ -1,4 +1,4 @@
-//! How long silence must last to mean loss: the round-trip estimators behind the retransmission timer.
+//! Estimators of the retransmission timeout (RTO).
 
 mod config;
 
@@ -7,24 +7,24 @@ pub use config::{RtoConfig, RtoRestart, RtoRule};
 use core::fmt::Debug;
 use earlybird_units::{Duration, Instant};
 
-/// Estimates the retransmission timeout from round-trip samples, before floor, ceiling and back-off.
+/// Estimates the RTO from RTT samples, before floor, ceiling and back-off.
 pub trait RtoEstimator: Debug + Send {
-    /// Takes a sample: a segment sent at `sent` was acknowledged at `now`.
+    /// Processes a sample: a segment sent at `sent` was acknowledged at `now`.
     fn on_sample(&mut self, sent: Instant, now: Instant);
-    /// Returns the timeout; `None` before the first sample.
+    /// Returns the RTO; `None` before the first sample.
     fn base(&self) -> Option<Duration>;
-    /// Returns the smoothed round-trip time; `None` before the first sample.
+    /// Returns the smoothed RTT (`SRTT`); `None` before the first sample.
     fn smoothed(&self) -> Option<Duration>;
-    /// Returns the mean deviation of samples from it; `None` before the first sample.
+    /// Returns the mean deviation of the RTT (`RTTVAR`); `None` before the first sample.
     fn variation(&self) -> Option<Duration>;
-    /// Learns that the timer was backed off to `factor`.
+    /// Processes a back-off to `factor` times the RTO.
     fn on_back_off(&mut self, _factor: u64) {}
-    /// Learns that the last timeout was needless.
+    /// Processes a spurious timeout.
     fn on_spurious(&mut self) {}
 }
 
-/// ns-2's and 4.3BSD's estimator in whole clock ticks: `S` holds eight times the smoothed round trip, `V` four times the
-/// mean deviation (Jacobson 1988, appendix A; ns-2.35 `rtt_update`).
+/// The estimator of ns-2 and 4.3BSD in whole clock ticks: `S` is eight times the smoothed RTT, `V` four times the mean deviation
+/// (Jacobson 1988, appendix A; ns-2.35 `rtt_update`).
 #[derive(Clone, Copy, Debug)]
 pub struct CoarseEstimator {
     tick: Duration,
@@ -35,7 +35,7 @@ pub struct CoarseEstimator {
 }
 
 impl CoarseEstimator {
-    /// Makes an estimator whose clock ticks every `tick`, `phase` before the start of the run.
+    /// Returns an estimator whose clock ticks every `tick`, with a tick `phase` before the start of the run.
     pub const fn new(tick: Duration, phase: Duration) -> Self {
         Self { tick, phase, scaled_rtt: 0, scaled_deviation: 0, base_ticks: None }
     }
@@ -45,8 +45,9 @@ impl CoarseEstimator {
         (self.scaled_rtt, self.scaled_deviation)
     }
 
-    /// Takes a sample in ticks.
+    /// Processes a sample in ticks.
     pub fn on_ticks(&mut self, ticks: i64) {
+        // A sample within one tick counts as one tick (`rtt_update`).
         let ticks = ticks.max(1);
         if self.scaled_rtt == 0 {
             self.scaled_rtt = 8 * ticks;
@@ -56,6 +57,7 @@ impl CoarseEstimator {
             self.scaled_rtt = (self.scaled_rtt + error).max(1);
             self.scaled_deviation = (self.scaled_deviation + error.abs() - (self.scaled_deviation >> 2)).max(1);
         }
+        // `rtt_timeout`: S + 4·(V in its scale), shifted back to ticks.
         self.base_ticks = Some((8 * self.scaled_deviation + self.scaled_rtt) >> 3);
     }
 }
@@ -81,7 +83,8 @@ impl RtoEstimator for CoarseEstimator {
     }
 
     fn on_back_off(&mut self, factor: u64) {
-        // ns-2 and 4.3BSD: backed off this far, the old average is worth nothing; keep it as deviation.
+        // ns-2 and 4.3BSD: after so much back-off the old average is obsolete; it is kept as deviation, and the next sample starts
+        // anew.
         if factor > 8 {
             self.scaled_deviation += self.scaled_rtt >> 3;
             self.scaled_rtt = 0;
@@ -95,14 +98,14 @@ pub struct Rfc6298Estimator {
     granularity: Duration,
     smoothed: Option<Duration>,
     variation: Duration,
-    /// A timeout was needless: the next sample counts in full.
-    was_needless: bool,
+    /// Whether the last timeout was spurious: the next sample counts in full.
+    was_spurious: bool,
 }
 
 impl Rfc6298Estimator {
-    /// Makes an estimator for a clock of the given granularity (G in RFC 6298).
+    /// Returns an estimator for a clock of the given granularity (G in RFC 6298).
     pub const fn new(granularity: Duration) -> Self {
-        Self { granularity, smoothed: None, variation: Duration::ZERO, was_needless: false }
+        Self { granularity, smoothed: None, variation: Duration::ZERO, was_spurious: false }
     }
 }
 
@@ -115,7 +118,7 @@ impl RtoEstimator for Rfc6298Estimator {
             self.variation = sample / 2;
             return;
         };
-        if core::mem::take(&mut self.was_needless) {
+        if core::mem::take(&mut self.was_spurious) {
             // RFC 4015 §3.2, step 11.
             self.smoothed = Some(smoothed.max(sample));
             self.variation = self.variation.max(sample / 2);
@@ -127,7 +130,7 @@ impl RtoEstimator for Rfc6298Estimator {
     }
 
     fn on_spurious(&mut self) {
-        self.was_needless = true;
+        self.was_spurious = true;
     }
 
     fn base(&self) -> Option<Duration> {
@@ -143,24 +146,25 @@ impl RtoEstimator for Rfc6298Estimator {
     }
 }
 
-/// Linux's estimator (`tcp_rtt_estimator` in `net/ipv4/tcp_input.c`): that of RFC 6298, but the variation falls at most once
-/// per round trip, hardly follows round trips that grow shorter, and counts for no less than a floor.
+/// Linux's estimator (`tcp_rtt_estimator` in `net/ipv4/tcp_input.c`): that of RFC 6298, but the variation falls at most once per
+/// RTT, grows little when the RTT decreases, and has a floor.
 #[derive(Clone, Copy, Debug)]
 pub struct LinuxEstimator {
-    /// The least that four mean deviations count for (`tcp_rto_min_us`).
+    /// The least value of four mean deviations (`tcp_rto_min_us`).
     floor: Duration,
     smoothed: Option<Duration>,
-    /// Four mean deviations, of the last sample and the largest of this round trip (`mdev`, `mdev_max`).
+    /// Four mean deviations (`mdev`).
     deviation: Duration,
+    /// The largest of them in this RTT (`mdev_max`).
     largest: Duration,
-    /// What is added to the smoothed round trip (`rttvar`).
+    /// The summand of the RTO beside the smoothed RTT (`rttvar`).
     variation: Duration,
-    /// The round trip ends with the ACK of something sent after this.
+    /// The RTT ends with the ACK of a segment sent after this time.
     round_started: Instant,
 }
 
 impl LinuxEstimator {
-    /// Makes an estimator whose timeouts are at least `floor` above the round trip.
+    /// Returns an estimator whose RTO exceeds the smoothed RTT by at least `floor`.
     pub const fn new(floor: Duration) -> Self {
         Self {
             floor,
@@ -172,19 +176,20 @@ impl LinuxEstimator {
         }
     }
 
-    fn begin(&mut self, now: Instant, sample: Duration) {
+    fn start(&mut self, now: Instant, sample: Duration) {
         self.smoothed = Some(sample);
+        // `rttvar` starts with twice the RTT: RFC 6298 (2.2) with a factor of four.
         self.deviation = sample * 2;
         self.variation = self.deviation.max(self.floor);
         self.largest = self.variation;
         self.round_started = now;
     }
 
-    /// Moves the mean deviation by a quarter of its error; by a 32nd where it would grow because the round trip is shorter
-    /// than before.
-    fn deviate(&mut self, smoothed: Duration, sample: Duration) {
+    /// Moves the mean deviation by a quarter of its error; by 1/32 if it would grow because the RTT decreased.
+    fn update_deviation(&mut self, smoothed: Duration, sample: Duration) {
         let (error, mean) = (smoothed.abs_diff(sample), self.deviation / 4);
         let growth = error.saturating_sub(mean);
+        // A shorter RTT is good news and must not lengthen the RTO much (comment in `tcp_rtt_estimator`).
         let growth = if sample < smoothed { growth / 8 } else { growth };
         self.deviation = (self.deviation + growth).saturating_sub(mean.saturating_sub(error));
         self.largest = self.largest.max(self.deviation);
@@ -192,6 +197,7 @@ impl LinuxEstimator {
     }
 
     fn end_round(&mut self, now: Instant) {
+        // `rttvar` falls by a quarter towards the largest deviation of this RTT.
         let excess = self.variation.saturating_sub(self.largest);
         self.variation = self.variation.saturating_sub(excess / 4);
         self.largest = self.floor;
@@ -202,8 +208,8 @@ impl LinuxEstimator {
 impl RtoEstimator for LinuxEstimator {
     fn on_sample(&mut self, sent: Instant, now: Instant) {
         let sample = now - sent;
-        let Some(smoothed) = self.smoothed else { return self.begin(now, sample) };
-        self.deviate(smoothed, sample);
+        let Some(smoothed) = self.smoothed else { return self.start(now, sample) };
+        self.update_deviation(smoothed, sample);
         self.smoothed = Some((smoothed * 7 + sample) / 8);
         if sent > self.round_started {
             self.end_round(now);
@@ -223,7 +229,7 @@ impl RtoEstimator for LinuxEstimator {
     }
 }
 
-/// The estimator of a connection: one of these, known by name, for every ACK may ask it.
+/// The estimator of a connection. An enum instead of a trait object: it is called for every ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Estimator {
     Coarse(CoarseEstimator),
@@ -231,7 +237,7 @@ pub(crate) enum Estimator {
     Linux(LinuxEstimator),
 }
 
-/// Calls the estimator that it is.
+/// Calls a method of the variant.
 macro_rules! of_each {
     ($self:ident, $estimator:ident => $call:expr) => {
         match $self {

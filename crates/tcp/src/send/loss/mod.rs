@@ -28,7 +28,7 @@ use earlybird_units::{Duration, Instant, SeedTree};
 #[derive(Debug)]
 pub(crate) struct Loss {
     recovery: Scheme,
-    trigger: DupthreshDetector,
+    dupthresh: DupthreshDetector,
     /// Present if retransmissions that prove spurious are to be found.
     spurious: Option<Box<Spurious>>,
     timer: RetransmissionTimer,
@@ -63,7 +63,7 @@ impl Loss {
     pub(super) fn new(config: &Config, seeds: SeedTree) -> Self {
         Self {
             recovery: config.build_recovery(config.recovery.scheme),
-            trigger: config.recovery.dupthresh.build(),
+            dupthresh: config.recovery.dupthresh.build(),
             spurious: Spurious::new(config.recovery.spurious).map(Box::new),
             timer: RetransmissionTimer::new(config.timers.rto.estimator(seeds), config.timers.rto),
             persist: Persist::default(),
@@ -100,8 +100,8 @@ impl Loss {
     }
 
     /// Returns the rule by which duplicate ACKs mean loss.
-    pub(crate) fn trigger(&self) -> &DupthreshDetector {
-        &self.trigger
+    pub(crate) fn dupthresh(&self) -> &DupthreshDetector {
+        &self.dupthresh
     }
 
     /// Returns the retransmission timer.
@@ -223,7 +223,7 @@ impl Loss {
             self.activity.restarts = 0;
         }
         if let Some(rtt) = ack.rtt {
-            self.trigger.on_rtt(rtt);
+            self.dupthresh.on_rtt(rtt);
         }
         // Neither measures a round trip, which ends the back-off otherwise; but the path works.
         if ack.is_of_abandoned || ack.skipped > 0 {
@@ -246,7 +246,7 @@ impl Loss {
         limits: &Limits,
         scoreboard: &mut Scoreboard,
     ) -> Outcome {
-        let arrival = Arrival { now, ack, limits, trigger: &self.trigger };
+        let arrival = Arrival { now, ack, limits, dupthresh: &self.dupthresh };
         self.recovery.on_ack(&arrival, scoreboard)
     }
 
@@ -350,7 +350,7 @@ impl Loss {
 
     /// Ends a recovery that proved spurious.
     pub(super) fn abort_recovery(&mut self, by_timeout: bool, scoreboard: &mut Scoreboard) {
-        self.recovery.call_off(scoreboard);
+        self.recovery.abort_recovery(scoreboard);
         if by_timeout {
             self.timer.on_spurious();
         }

@@ -374,7 +374,7 @@ impl Sender {
     }
 
     fn record_duplicate(&self, cx: &mut Cx<'_>, count: u32) {
-        let (age, threshold) = (self.buffer.scoreboard().age(cx.now).missing, self.loss.trigger().threshold());
+        let (age, threshold) = (self.buffer.scoreboard().age(cx.now).missing, self.loss.dupthresh().threshold());
         cx.trace.record(cx.now, TraceEvent::Duplicate { count, age, threshold });
     }
 

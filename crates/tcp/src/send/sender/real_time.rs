@@ -60,7 +60,7 @@ impl Sender {
             if !self.is_abandoned(now, number) {
                 return Some(number);
             }
-            self.loss.recovery_mut().pass_over(now, number, self.buffer.scoreboard());
+            self.loss.recovery_mut().skip_abandoned(now, number, self.buffer.scoreboard());
             self.buffer.scoreboard_mut().advance_nxt(number);
             self.buffer.remove_abandoned();
         }

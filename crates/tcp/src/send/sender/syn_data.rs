@@ -50,7 +50,7 @@ impl Sender {
         }
         self.buffer.requeue_syn_data(bytes);
         // At once and without a reduction: nothing was lost (RFC 7413 §4.2.1; Linux, `tcp_rcv_fastopen_synack`).
-        self.loss.recovery_mut().repeat_all(self.buffer.scoreboard());
+        self.loss.recovery_mut().retransmit_all(self.buffer.scoreboard());
     }
 
     /// Opens the window before the handshake ends.

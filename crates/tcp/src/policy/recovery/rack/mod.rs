@@ -1,5 +1,5 @@
-//! RACK-TLP (RFC 8985): a segment is lost when one sent later has arrived and a reordering window has passed since; a tail
-//! that nothing follows is probed.
+//! RACK-TLP (RFC 8985): a segment is lost if one sent later has arrived and the reordering window has passed; a tail loss is
+//! probed.
 
 mod probe;
 mod sent;
@@ -10,38 +10,37 @@ use crate::scoreboard::clock::timestamp;
 use crate::scoreboard::ranges::Ranges;
 use crate::scoreboard::{Acknowledgement, DeliveredSegment, Scoreboard};
 use earlybird_units::{Duration, Instant};
-use probe::{Probe, ProbeNews};
+use probe::{Probe, ProbeResult};
 use sent::{SentAt, Transmissions};
 use window::ReorderingWindow;
 
 /// Parameters of RACK-TLP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RackConfig {
-    /// The reordering window as a share of the smallest round trip; one quarter in RFC 8985 §6.2, step 4.
+    /// The reordering window as a share of the smallest RTT; 1/4 in RFC 8985 §6.2, step 4.
     pub reordering_window: f64,
-    /// Whether a segment is given that time even before anything was ever reordered (RFC 8985 §6.2, step 4). A stream of few
-    /// packets cannot wait.
+    /// Whether the window applies even before any reordering was observed (RFC 8985 §6.2, step 4). Off for streams of few packets.
     pub expects_reordering: bool,
     /// Whether DSACKs widen the reordering window (RFC 8985 §6.2, step 4).
     pub adapts_window: bool,
-    /// Recoveries without a DSACK after which a widened window is forgotten; 16 in RFC 8985 §6.2, step 4.
+    /// The number of recoveries without DSACK after which a widened window is reset; 16 in RFC 8985 §6.2, step 4.
     pub window_persistence: u32,
-    /// Whether the round trip that a segment is given is that of the one delivered last in order of the stream, those first that
-    /// SACK tells of, as in Linux (`tcp_rack_advance`); RFC 8985 §6.2, step 2, takes that of the one sent last.
+    /// Whether `RACK.rtt` is the RTT of the segment delivered last in stream order, `SACKed` ones first, as in Linux
+    /// (`tcp_rack_advance`); in RFC 8985 §6.2, step 2, it is that of the segment sent last.
     pub follows_stream: bool,
-    /// Whether a retransmission that SACK tells of counts as arrived whatever time the ACK echoes, as in Linux (`tcp_sacktag_one`):
-    /// above a hole a receiver echoes the time of what came before the hole (RFC 7323 §4.3). RFC 8985 §6.2, step 2, leaves out
-    /// all that is echoed with an older time.
+    /// Whether a `SACKed` retransmission counts as delivered for any timestamp echo, as in Linux (`tcp_sacktag_one`): behind a hole a
+    /// receiver echoes the timestamp of the segment before the hole (RFC 7323 §4.3). RFC 8985 §6.2, step 2, ignores segments
+    /// with an older echo.
     pub believes_blocks: bool,
-    /// Whether a tail is probed (RFC 8985 §7).
+    /// Whether tail loss probes are sent (RFC 8985 §7).
     pub probes_tail: bool,
-    /// The longest delay of the peer's ACKs, added to the probe timeout of a single segment; 200 ms is customary
-    /// (RFC 8985 §7.2).
+    /// The longest delay of the peer's ACKs, which is added to the probe timeout of a single segment; 200 ms is usual (RFC 8985
+    /// §7.2).
     pub longest_ack_delay: Duration,
 }
 
 impl RackConfig {
-    /// RFC 8985's own values.
+    /// The values of RFC 8985.
     pub const RFC: Self = Self {
         reordering_window: 0.25,
         expects_reordering: true,
@@ -53,13 +52,14 @@ impl RackConfig {
         longest_ack_delay: Duration::from_millis(200),
     };
 
-    /// Linux's.
+    /// The values of Linux.
     pub const LINUX: Self = Self { follows_stream: true, believes_blocks: true, ..Self::RFC };
 }
 
-/// Which repair is under way, and up to which segment.
+/// The phase of recovery, and the segment at which it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
+    /// No recovery.
     Open,
     /// Fast recovery of everything below this number.
     Fast(u64),
@@ -74,13 +74,13 @@ pub(crate) struct Rack {
     transmissions: Transmissions,
     window: ReorderingWindow,
     probe: Probe,
-    /// Lost and not sent again since.
+    /// Lost segments that are not retransmitted yet.
     lost: Ranges,
-    /// Lost, and never sent again: their owner has given them up. They are in the network no more.
-    written_off: Ranges,
-    /// When the last of those that were overtaken is old enough to be lost; [`Instant::NEVER`] if none waits for that.
+    /// Lost segments that were abandoned and are never retransmitted. They are not in flight.
+    abandoned: Ranges,
+    /// When the reordering window of the last overtaken segment ends; [`Instant::NEVER`] if none waits.
     reordering_ends: Instant,
-    /// Sent whatever the window says: the first lost segment on entering recovery, or after a timeout.
+    /// A segment that is sent regardless of the window: the first lost one at the start of recovery or after a timeout.
     due: Option<u64>,
     /// Segments that limited transmit sent beyond the window since the last progress.
     limited: u64,
@@ -99,7 +99,7 @@ impl Rack {
             window: ReorderingWindow::new(&config),
             probe: Probe::new(&config),
             lost: Ranges::default(),
-            written_off: Ranges::default(),
+            abandoned: Ranges::default(),
             reordering_ends: Instant::NEVER,
             due: None,
             limited: 0,
@@ -110,15 +110,15 @@ impl Rack {
         }
     }
 
-    /// Takes in the delivered segments (RFC 8985 §6.2, steps 1 to 4).
+    /// Processes the delivered segments (RFC 8985 §6.2, steps 1 to 4).
     fn on_delivered(&mut self, now: Instant, ack: &Acknowledgement, scoreboard: &Scoreboard) {
         if !self.lost.is_empty() {
             self.lost.remove_below(scoreboard.una());
             scoreboard.delivered().iter().for_each(|delivered| self.lost.remove(delivered.number));
         }
-        if !self.written_off.is_empty() {
-            self.written_off.remove_below(scoreboard.una());
-            scoreboard.delivered().iter().for_each(|delivered| self.written_off.remove(delivered.number));
+        if !self.abandoned.is_empty() {
+            self.abandoned.remove_below(scoreboard.una());
+            scoreboard.delivered().iter().for_each(|delivered| self.abandoned.remove(delivered.number));
         }
         for delivered in scoreboard.delivered() {
             self.window.on_delivered(now, delivered);
@@ -127,36 +127,37 @@ impl Rack {
         if ack.may_lack_blocks {
             self.window.on_missing_blocks();
         }
-        // An ACK of a segment that was sent twice may be that of an earlier transmission: the peer echoes an older time, or it
-        // comes sooner than any round trip.
-        let is_sure = |delivered: &DeliveredSegment| {
+        // The ACK of a retransmitted segment may be that of the original: if it echoes an older timestamp, or arrives sooner than
+        // the smallest RTT (RFC 8985 §6.2, step 2).
+        let is_unambiguous = |delivered: &DeliveredSegment| {
             let echo = ack.echo.filter(|_| !self.believes_blocks || delivered.number < scoreboard.una());
             let is_older = |echo: u32| echo.wrapping_sub(timestamp(delivered.departed)).cast_signed() < 0;
             let is_soon = |smallest| now - delivered.departed < smallest;
             !(echo.is_some_and(is_older) || self.window.smallest_rtt().is_some_and(is_soon))
         };
-        let told_last = self.follows_stream.then(|| scoreboard.una());
-        self.transmissions.on_delivered(now, scoreboard.delivered(), is_sure, told_last);
+        let last_in_stream = self.follows_stream.then(|| scoreboard.una());
+        self.transmissions.on_delivered(now, scoreboard.delivered(), is_unambiguous, last_in_stream);
         self.window.on_ack(ack.duplicate.is_some(), scoreboard);
     }
 
-    /// Marks what is lost by now, and sets the deadline for the rest (RFC 8985 §6.2, step 5).
+    /// Marks lost segments, and sets the deadline for the others (RFC 8985 §6.2, step 5).
     #[inline]
     fn detect(&mut self, now: Instant, scoreboard: &Scoreboard) {
         self.found_loss = false;
         self.reordering_ends = Instant::NEVER;
         if !self.transmissions.overtaken.is_empty() {
-            self.look_at_overtaken(now, scoreboard);
+            self.check_overtaken(now, scoreboard);
         }
     }
 
-    fn look_at_overtaken(&mut self, now: Instant, scoreboard: &Scoreboard) {
+    fn check_overtaken(&mut self, now: Instant, scoreboard: &Scoreboard) {
         let before = self.lost.total();
-        let patience = self.transmissions.rtt() + self.reordering_window(scoreboard);
+        let time_limit = self.transmissions.rtt() + self.reordering_window(scoreboard);
         let (lost, mut ends) = (&mut self.lost, None);
         self.transmissions.overtaken.retain(|sent| {
-            let lost_at = sent.departed + patience;
+            let lost_at = sent.departed + time_limit;
             let is_current = sent.is_current(scoreboard);
+            // A segment sent again since is judged by its last transmission.
             let waits = is_current && !lost.contains(sent.number);
             if waits && lost_at <= now {
                 lost.insert(sent.number..sent.number + 1);
@@ -177,7 +178,7 @@ impl Rack {
         self.window.length(is_repairing, scoreboard.sacked().total(), self.smoothed_rtt)
     }
 
-    /// Enters fast recovery. What limited transmit sent does not count as flight (RFC 5681 §3.2).
+    /// Enters fast recovery. Segments of limited transmit do not count as flight (RFC 5681 §3.2).
     fn enter(&mut self, scoreboard: &Scoreboard, acknowledged: u64) -> Outcome {
         self.phase = Phase::Fast(scoreboard.smax());
         self.due = self.lost.first();
@@ -203,16 +204,16 @@ impl Rack {
         (limits.has_new && scoreboard.outstanding() < limits.wnd).then(|| scoreboard.smax())
     }
 
-    /// Returns the new segment that may be sent now, in the room that the window has.
+    /// Returns the new segment that may be sent now, within the window.
     #[inline]
     fn next_new(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
         let new = Self::new_segment(scoreboard, limits)?;
-        let is_beyond = self.phase == Phase::Open && !limits.has_room_beside(scoreboard.outstanding());
+        let is_beyond = self.phase == Phase::Open && !limits.has_room_after(scoreboard.outstanding());
         self.limited += u64::from(is_beyond);
         Some(new)
     }
 
-    /// Returns what is sent next where something may have to be repaired: nearly never that is out of turn.
+    /// Returns the next segment if there may be something to retransmit.
     #[inline(never)]
     fn next_in_repair(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
         if self.probe.is_due() {
@@ -222,65 +223,66 @@ impl Rack {
         if self.due.is_some() {
             return self.due;
         }
-        // A lone segment beyond a window that has opened since goes again.
+        // A single segment beyond a window that has opened since is sent again.
         if scoreboard.nxt() < scoreboard.smax() && scoreboard.outstanding() == 1 {
             return Some(scoreboard.nxt());
         }
-        if !self.has_room(scoreboard, limits, self.gone(scoreboard)) {
+        if !self.has_room(scoreboard, limits, self.not_in_flight(scoreboard)) {
             return None;
         }
         self.lost.first().or_else(|| self.next_new(scoreboard, limits))
     }
 
-    /// Counts what was lost and not sent again since, of what is still on the scoreboard.
+    /// Returns the number of segments on the scoreboard that are lost and not retransmitted.
     #[inline]
-    fn gone(&self, scoreboard: &Scoreboard) -> u64 {
-        if self.has_gone() { self.count_gone(scoreboard) } else { 0 }
+    fn not_in_flight(&self, scoreboard: &Scoreboard) -> u64 {
+        if self.has_not_in_flight() { self.count_not_in_flight(scoreboard) } else { 0 }
     }
 
     #[inline]
-    fn has_gone(&self) -> bool {
-        !self.lost.is_empty() || !self.written_off.is_empty()
+    fn has_not_in_flight(&self) -> bool {
+        !self.lost.is_empty() || !self.abandoned.is_empty()
     }
 
     #[inline(never)]
-    fn count_gone(&self, scoreboard: &Scoreboard) -> u64 {
+    fn count_not_in_flight(&self, scoreboard: &Scoreboard) -> u64 {
         let on_board = |set: &Ranges| match set.first() {
             Some(first) if first < scoreboard.una() => set.total() - set.count_below(scoreboard.una()),
             _ => set.total(),
         };
-        on_board(&self.lost) + on_board(&self.written_off)
+        on_board(&self.lost) + on_board(&self.abandoned)
     }
 
-    /// Returns whether the window has room for one more, where so many are `gone`. Without limited transmit, `SACKed` segments make
-    /// room in recovery only.
+    /// Returns whether one more segment fits into the window. Without limited transmit, `SACKed` segments make room in recovery only.
     #[inline]
-    fn has_room(&self, scoreboard: &Scoreboard, limits: &Limits, gone: u64) -> bool {
+    fn has_room(&self, scoreboard: &Scoreboard, limits: &Limits, not_in_flight: u64) -> bool {
         let counts_sacked = self.limited_transmit || self.phase != Phase::Open;
         let sacked = scoreboard.sacked().total();
-        let pipe = scoreboard.outstanding().saturating_sub(sacked + gone);
+        let pipe = scoreboard.outstanding().saturating_sub(sacked + not_in_flight);
         let in_flight = pipe + if counts_sacked { 0 } else { sacked };
-        // A probe may have revealed the loss of a lone segment, and half a window carries nothing.
+        // One segment may always be sent: after the loss of a single segment half the window may be less than one.
         in_flight == 0 || in_flight.cast_signed() as f64 + 1.0 <= limits.cwnd
     }
 }
 
-/// What no other recovery has to say: see [`Scheme`](super::scheme::Scheme).
+/// Methods that only this scheme has: see [`Scheme`](super::scheme::Scheme).
 impl Rack {
-    /// Reads one ACK, already entered into the scoreboard.
+    /// Processes an ACK, which the scoreboard has already recorded.
     pub(crate) fn read(&mut self, now: Instant, ack: &Acknowledgement, scoreboard: &Scoreboard) -> Outcome {
         self.on_delivered(now, ack, scoreboard);
-        // Pacing may not have let it go yet.
+        // Pacing may still delay the retransmission: keep it while it is lost.
         self.due = self.due.filter(|due| self.lost.contains(*due));
         let before = self.phase;
         let is_repaired = self.leave_if_repaired(scoreboard);
         self.limited = if ack.advanced > 0 { 0 } else { self.limited };
         self.detect(now, scoreboard);
+        // Detection comes first: a loss found by RACK has priority over the result of the probe.
         let probed = self.probe.on_ack(ack, scoreboard);
         match (self.phase, before) {
+            // A loss starts a new recovery even if this ACK has just ended one.
             (Phase::Open, _) if self.found_loss => self.enter(scoreboard, ack.advanced),
             (Phase::Open, Phase::Fast(_)) if is_repaired => Outcome::RECOVERED,
-            (Phase::Open, _) if probed == ProbeNews::RepairedLoss => {
+            (Phase::Open, _) if probed == ProbeResult::RepairedLoss => {
                 Outcome::ProbeRepaired { flight: scoreboard.outstanding() + ack.advanced }
             }
             (Phase::Fast(_), _) if ack.advanced > 0 => Outcome::PARTIAL,
@@ -289,9 +291,9 @@ impl Rack {
         }
     }
 
-    /// Only a probe whose answer is missing reads such an ACK; all else was settled with the last segment.
+    /// Returns whether no probe is outstanding: only then may such an ACK be ignored.
     pub(super) fn is_idle(&self) -> bool {
-        !self.probe.is_flying()
+        !self.probe.is_outstanding()
     }
 
     #[inline]
@@ -304,7 +306,7 @@ impl Rack {
 
     #[inline]
     pub(super) fn deadline(&self) -> Instant {
-        // One timer at a time (RFC 8985 §8).
+        // The reordering timer has priority: one timer at a time (RFC 8985 §8).
         if self.reordering_ends < Instant::NEVER { self.reordering_ends } else { self.probe.deadline() }
     }
 
@@ -328,11 +330,11 @@ impl LossRecovery for Rack {
         self.read(arrival.now, arrival.ack, scoreboard)
     }
 
-    /// Nothing was overtaken, nor is a probe on its way. All is in order, so that what is acknowledged overtakes nothing.
+    /// Returns whether nothing was overtaken and no probe is outstanding: an ACK in order overtakes nothing.
     #[inline]
     fn is_open(&self) -> bool {
-        let is_whole = !self.has_gone() && self.transmissions.overtaken.is_empty();
-        self.phase == Phase::Open && is_whole && !self.probe.is_flying()
+        let is_whole = !self.has_not_in_flight() && self.transmissions.overtaken.is_empty();
+        self.phase == Phase::Open && is_whole && !self.probe.is_outstanding()
     }
 
     fn on_plain_progress(&mut self, now: Instant, before: u64, rtt: Option<Duration>, scoreboard: &mut Scoreboard) {
@@ -347,20 +349,20 @@ impl LossRecovery for Rack {
         self.reordering_ends = Instant::NEVER;
     }
 
-    /// RFC 8985 §6.3: the first segment, and what was sent long enough ago.
+    /// Marks the first segment as lost, and those sent long enough ago (RFC 8985 §6.3).
     fn on_timeout(&mut self, now: Instant, scoreboard: &mut Scoreboard) {
         if scoreboard.una() == 0 {
-            // The handshake repeats its own segment.
+            // The handshake retransmits its own segment.
             return;
         }
         if scoreboard.sacked().contains(scoreboard.una()) {
-            // The receiver dropped what it had SACKed (RFC 2018 §8).
+            // The receiver has discarded SACKed data (reneging, RFC 2018 §8).
             scoreboard.forget_sacked();
         }
-        let patience = self.transmissions.rtt() + self.reordering_window(scoreboard);
+        let time_limit = self.transmissions.rtt() + self.reordering_window(scoreboard);
         for number in scoreboard.una()..scoreboard.smax() {
             let sent_at = scoreboard.segment(number).map_or(now, |(_, sent)| sent.departed);
-            if (number == scoreboard.una() || sent_at + patience <= now) && !scoreboard.sacked().contains(number) {
+            if (number == scoreboard.una() || sent_at + time_limit <= now) && !scoreboard.sacked().contains(number) {
                 self.lost.insert(number..number + 1);
             }
         }
@@ -371,17 +373,17 @@ impl LossRecovery for Rack {
         self.probe.forget();
     }
 
-    /// What is lost stays marked while new data go.
-    fn resume(&mut self, _board: &mut Scoreboard) {}
+    /// Does nothing: lost segments stay marked while F-RTO sends new data.
+    fn resume(&mut self, _scoreboard: &mut Scoreboard) {}
 
-    /// What was marked as lost is examined again.
-    fn call_off(&mut self, _board: &mut Scoreboard) {
+    /// Clears the marks: the next ACK detects losses anew.
+    fn abort_recovery(&mut self, _scoreboard: &mut Scoreboard) {
         self.phase = Phase::Open;
         self.lost.clear();
         self.due = None;
     }
 
-    fn repeat_all(&mut self, scoreboard: &Scoreboard) {
+    fn retransmit_all(&mut self, scoreboard: &Scoreboard) {
         self.lost.insert(scoreboard.una()..scoreboard.smax());
         self.due = self.lost.first();
     }
@@ -389,7 +391,7 @@ impl LossRecovery for Rack {
     #[inline]
     fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
         let is_out_of_turn = self.probe.is_due() || self.due.is_some() || scoreboard.nxt() < scoreboard.smax();
-        if is_out_of_turn || self.has_gone() {
+        if is_out_of_turn || self.has_not_in_flight() {
             return self.next_in_repair(scoreboard, limits);
         }
         if self.has_room(scoreboard, limits, 0) { self.next_new(scoreboard, limits) } else { None }
@@ -407,19 +409,19 @@ impl LossRecovery for Rack {
         self.transmissions.on_sent(SentAt { departed: now, number });
     }
 
-    /// It is lost once and for all, and no reason to probe.
-    fn pass_over(&mut self, _now: Instant, number: u64, _board: &Scoreboard) {
+    /// Moves the segment to the abandoned ones, for which no probe is sent.
+    fn skip_abandoned(&mut self, _now: Instant, number: u64, _scoreboard: &Scoreboard) {
         self.due = None;
         if self.lost.contains(number) {
             self.lost.remove(number);
-            self.written_off.insert(number..number + 1);
+            self.abandoned.insert(number..number + 1);
         }
         self.transmissions.forget(number);
         self.probe.cancel();
     }
 
     #[inline]
-    fn visit_lost(&self, _board: &Scoreboard, visit: &mut dyn FnMut(u64)) {
+    fn visit_lost(&self, _scoreboard: &Scoreboard, visit: &mut dyn FnMut(u64)) {
         for range in self.lost.as_slice() {
             range.clone().for_each(&mut *visit);
         }
@@ -427,7 +429,7 @@ impl LossRecovery for Rack {
 
     #[inline]
     fn pipe(&self, scoreboard: &Scoreboard) -> u64 {
-        scoreboard.outstanding().saturating_sub(scoreboard.sacked().total() + self.gone(scoreboard))
+        scoreboard.outstanding().saturating_sub(scoreboard.sacked().total() + self.not_in_flight(scoreboard))
     }
 
     fn found_loss(&self) -> bool {

@@ -1,4 +1,4 @@
-//! When segments were last sent, and which of them are known to have arrived (RFC 8985 §6.2, step 2).
+//! The order of transmissions, relative to the most recent one delivered (RFC 8985 §6.2, step 2).
 
 use crate::scoreboard::{DeliveredSegment, Scoreboard};
 use alloc::collections::VecDeque;
@@ -13,22 +13,21 @@ pub(super) struct SentAt {
 }
 
 impl SentAt {
-    /// Returns whether this is its segment's last transmission, and the segment is not known to have arrived.
+    /// Returns whether this is the last transmission of its segment, which is neither acknowledged nor `SACKed`.
     pub(super) fn is_current(&self, scoreboard: &Scoreboard) -> bool {
         let is_last = scoreboard.segment(self.number).is_some_and(|(_, sent)| sent.departed == self.departed);
         is_last && !scoreboard.sacked().contains(self.number)
     }
 }
 
-/// The transmissions, before and after the most recent one that arrived (`RACK.segment`).
+/// The transmissions before and after the most recent one delivered (`RACK.segment`).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Transmissions {
-    /// Those after it in the order of sending. RFC 8985 breaks ties of a coarse clock by the segments' numbers; here the
-    /// order is known.
+    /// Transmissions after it. RFC 8985 breaks ties of a coarse clock by sequence numbers; here the order is known.
     later: VecDeque<SentAt>,
-    /// Those before it that may be on their way yet.
+    /// Transmissions before it that may still be in flight.
     pub(super) overtaken: Vec<SentAt>,
-    /// The round trip of the most recent one that arrived (`RACK.rtt`).
+    /// The RTT of the most recent one delivered (`RACK.rtt`).
     rtt: Duration,
 }
 
@@ -37,13 +36,13 @@ impl Transmissions {
         self.later.push_back(sent);
     }
 
-    /// Learns what an ACK delivered, of what was sent more than once only what `is_sure`. The round trip is that of the one sent
-    /// last, or of the last one in the stream, and that below `una` if it is given.
+    /// Processes the delivered segments of an ACK; retransmitted ones only if `is_unambiguous`. `RACK.rtt` is that of the segment
+    /// sent last, or with `una` that of the last one in the stream, where those below `una` count as later.
     pub(super) fn on_delivered(
         &mut self,
         now: Instant,
         delivered: &[DeliveredSegment],
-        is_sure: impl Fn(&DeliveredSegment) -> bool,
+        is_unambiguous: impl Fn(&DeliveredSegment) -> bool,
         una: Option<u64>,
     ) {
         let counts_before = |other: &DeliveredSegment, last: &DeliveredSegment| match una {
@@ -51,7 +50,7 @@ impl Transmissions {
             None => other.departed < last.departed,
         };
         let mut last = None;
-        for segment in delivered.iter().filter(|segment| segment.transmissions == 1 || is_sure(segment)) {
+        for segment in delivered.iter().filter(|segment| segment.transmissions == 1 || is_unambiguous(segment)) {
             self.overtake(segment);
             if last.is_none_or(|last| !counts_before(segment, last)) {
                 last = Some(segment);
@@ -60,36 +59,38 @@ impl Transmissions {
         self.rtt = last.map_or(self.rtt, |last| now - last.departed);
     }
 
-    /// Learns that all below `una` has arrived in the order of sending, the last one after `rtt`.
+    /// Processes an ACK of everything below `una` in the order of transmission, the last one after `rtt`.
     pub(super) fn on_progress(&mut self, rtt: Duration, una: u64) {
         while self.later.pop_front_if(|first| first.number < una).is_some() {}
         self.rtt = rtt;
     }
 
-    /// Most arrive in the order of sending, and overtake nothing.
+    /// Moves earlier transmissions to the overtaken ones. Most segments arrive in the order of transmission and overtake none.
     fn overtake(&mut self, delivered: &DeliveredSegment) {
         let arrived = SentAt { departed: delivered.departed, number: delivered.number };
+        // The common case without a search: the segment is the oldest transmission.
         if self.later.pop_front_if(|first| *first == arrived).is_none() {
             self.overtake_earlier(arrived);
         }
     }
 
     fn overtake_earlier(&mut self, arrived: SentAt) {
+        // Transmission times only grow, so a binary search finds the ones of that time.
         let first = self.later.partition_point(|sent| sent.departed < arrived.departed);
         let of_that_time = self.later.range(first..).take_while(|sent| sent.departed == arrived.departed);
-        let place = of_that_time.map(|sent| sent.number).position(|number| number == arrived.number);
-        if let Some(place) = place {
-            self.overtaken.extend(self.later.drain(..first + place));
+        let index = of_that_time.map(|sent| sent.number).position(|number| number == arrived.number);
+        if let Some(index) = index {
+            self.overtaken.extend(self.later.drain(..first + index));
             self.later.pop_front();
         }
     }
 
-    /// Leaves a segment that was overtaken alone.
+    /// Removes a segment from the overtaken ones.
     pub(super) fn forget(&mut self, number: u64) {
         self.overtaken.retain(|sent| sent.number != number);
     }
 
-    /// Returns the round trip of the last segment that arrived.
+    /// Returns the RTT of the most recent segment delivered.
     pub(super) fn rtt(&self) -> Duration {
         self.rtt
     }

@@ -1,4 +1,4 @@
-//! The reordering window: how much later than its successors a segment may arrive (RFC 8985 §6.2, steps 1, 3 and 4).
+//! The reordering window of RACK (RFC 8985 §6.2, steps 1, 3 and 4).
 
 use super::RackConfig;
 use crate::policy::dupthresh::DUP_THRESH;
@@ -12,15 +12,15 @@ pub(super) struct ReorderingWindow {
     adapts: bool,
     persistence: u32,
     smallest: SmallestRtt,
-    /// One past the highest segment that arrived (`RACK.fack`).
-    arrived_below: u64,
-    /// Segments below this one may have arrived before the highest without having been told.
-    untold_below: u64,
-    /// A segment sent once arrived after one sent later.
-    has_seen_reordering: bool,
-    multiplier: u32,
-    /// Recoveries left before the multiplier is forgotten.
-    persists: u32,
+    /// One past the highest segment delivered (`RACK.fack`).
+    fack: u64,
+    /// Segments below this one may have arrived without being reported.
+    unreported_below: u64,
+    /// Whether a segment sent once arrived after one sent later (`RACK.reordering_seen`).
+    reordering_seen: bool,
+    reo_wnd_mult: u32,
+    /// The number of recoveries until `reo_wnd_mult` is reset.
+    reo_wnd_persist: u32,
     /// No second DSACK counts before this segment is acknowledged.
     round_ends: Option<u64>,
 }
@@ -33,11 +33,11 @@ impl ReorderingWindow {
             adapts: config.adapts_window,
             persistence: config.window_persistence,
             smallest: SmallestRtt::default(),
-            arrived_below: 0,
-            untold_below: 0,
-            has_seen_reordering: false,
-            multiplier: 1,
-            persists: 0,
+            fack: 0,
+            unreported_below: 0,
+            reordering_seen: false,
+            reo_wnd_mult: 1,
+            reo_wnd_persist: 0,
             round_ends: None,
         }
     }
@@ -48,62 +48,64 @@ impl ReorderingWindow {
 
     pub(super) fn on_delivered(&mut self, now: Instant, delivered: &DeliveredSegment) {
         let was_sent_once = delivered.transmissions == 1;
+        // Karn's rule: a retransmitted segment gives no RTT and no proof of reordering.
         if was_sent_once {
             self.smallest.on_rtt(now, now - delivered.departed);
         }
-        self.has_seen_reordering |= was_sent_once && self.is_overtaken(delivered.number);
-        self.arrived_below = self.arrived_below.max(delivered.number + 1);
+        self.reordering_seen |= was_sent_once && self.is_overtaken(delivered.number);
+        self.fack = self.fack.max(delivered.number + 1);
     }
 
-    /// Learns that the segments from `before` up to `una` arrived in order, each sent once, the last one after `rtt`.
+    /// Processes segments from `before` up to `una` that arrived in order, each sent once, the last one after `rtt`.
     pub(super) fn on_progress(&mut self, now: Instant, rtt: Duration, before: u64, una: u64) {
         self.smallest.on_rtt(now, rtt);
-        self.has_seen_reordering |= self.is_overtaken(before);
-        self.arrived_below = self.arrived_below.max(una);
+        self.reordering_seen |= self.is_overtaken(before);
+        self.fack = self.fack.max(una);
     }
 
     #[inline]
     fn is_overtaken(&self, number: u64) -> bool {
-        number + 1 < self.arrived_below && number >= self.untold_below
+        number + 1 < self.fack && number >= self.unreported_below
     }
 
-    /// Learns that not all that arrived by now was told: what is told later shows no reordering.
+    /// Processes an ACK that may lack SACK blocks: later reports of older segments are no sign of reordering.
     #[cold]
     pub(super) fn on_missing_blocks(&mut self) {
-        self.untold_below = self.arrived_below;
+        self.unreported_below = self.fack;
     }
 
-    /// Widens the window once per round trip that brings a DSACK: something was sent again in vain.
+    /// Widens the window once per RTT with a DSACK, which reports a spurious retransmission.
     pub(super) fn on_ack(&mut self, has_duplicate: bool, scoreboard: &Scoreboard) {
         self.round_ends = self.round_ends.filter(|end| scoreboard.una() < *end);
         if self.adapts && has_duplicate && self.round_ends.is_none() {
             self.round_ends = Some(scoreboard.smax());
-            self.multiplier += 1;
-            self.persists = self.persistence;
+            self.reo_wnd_mult += 1;
+            self.reo_wnd_persist = self.persistence;
         }
     }
 
-    /// Learns that a recovery ended.
+    /// Processes the end of a recovery.
     pub(super) fn on_recovered(&mut self) {
-        self.persists = self.persists.saturating_sub(1);
-        if self.persists == 0 {
-            self.multiplier = 1;
+        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
+        if self.reo_wnd_persist == 0 {
+            self.reo_wnd_mult = 1;
         }
     }
 
-    /// Returns the window. Before any reordering was seen there is none in recovery, and none after three segments arrived.
+    /// Returns the window. Before reordering was observed it is zero in recovery, and after three `SACKed` segments.
     pub(super) fn length(&self, is_repairing: bool, sacked: u64, smoothed: Option<Duration>) -> Duration {
-        let is_sure = is_repairing || sacked >= u64::from(DUP_THRESH) || !self.expects_reordering;
-        if !self.has_seen_reordering && is_sure {
+        let is_unambiguous = is_repairing || sacked >= u64::from(DUP_THRESH) || !self.expects_reordering;
+        if !self.reordering_seen && is_unambiguous {
             return Duration::ZERO;
         }
         let smallest = self.smallest.value().unwrap_or_default();
-        let window = smallest.mul_f64(self.share * f64::from(self.multiplier));
+        let window = smallest.mul_f64(self.share * f64::from(self.reo_wnd_mult));
+        // RFC 8985 §6.2, step 4: never more than SRTT.
         smoothed.map_or(window, |smoothed| window.min(smoothed))
     }
 }
 
-/// The smallest round trip of the last few minutes: of the present span and the one before.
+/// The smallest RTT of the present and the previous interval.
 #[derive(Clone, Copy, Debug)]
 struct SmallestRtt {
     span_started: Instant,
@@ -118,12 +120,12 @@ impl Default for SmallestRtt {
     }
 }
 
-/// RFC 8985 §6.2, step 1, asks for a windowed minimum; Linux's lasts 300 s (`tcp_min_rtt_wlen`).
-const SPAN: Duration = Duration::from_secs(300);
+/// Length of an interval: RFC 8985 §6.2, step 1, uses a windowed minimum; that of Linux is 300 s (`tcp_min_rtt_wlen`).
+const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 
 impl SmallestRtt {
     fn on_rtt(&mut self, now: Instant, rtt: Duration) {
-        if now - self.span_started > SPAN {
+        if now - self.span_started > MIN_RTT_WINDOW {
             *self = Self { span_started: now, present: Duration::MAX, before: self.present };
         }
         self.present = self.present.min(rtt);
