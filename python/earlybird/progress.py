@@ -164,7 +164,7 @@ class RateColumn(ProgressColumn):
         self.work_left -= work
 
     def leave_out(self, runs: int) -> None:
-        """Take runs that need not be made, each of which counts 1, out of the work."""
+        """Remove runs that need not be made, each of which counts 1, from the work."""
         self.work_left -= runs
 
     def render(self, task: Task) -> Text:

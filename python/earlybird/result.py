@@ -147,7 +147,7 @@ class Result:
 
     @property
     def queue_positions(self) -> pl.DataFrame:
-        """How many packets those of each group found waiting (with ``measure.queue-positions``)."""
+        """Numbers of waiting packets that packets of each group found (with ``measure.queue-positions``)."""
         return self.table("queue_positions")
 
     @property

@@ -28,7 +28,7 @@ pub trait BridgeObserver<O: Observer = ()> {
 /// Statistics of a bridge.
 #[derive(Clone, Debug, Default)]
 pub struct BridgeStats {
-    /// How much later than due packets were delivered.
+    /// Delay of delivered packets after they were due.
     pub delays: DelayHistogram,
     /// Packets that the device did not accept.
     pub undelivered: u64,

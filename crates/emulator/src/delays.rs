@@ -3,7 +3,7 @@
 use earlybird_units::{Duration, Instant};
 use hdrhistogram::Histogram;
 
-/// How much later than due packets were delivered, or timers fired.
+/// Delay of events after they were due: deliveries and timers.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
     delays: Histogram<u64>,

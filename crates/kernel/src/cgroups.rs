@@ -36,7 +36,7 @@ pub fn own() -> PathBuf {
     PathBuf::from(groups.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default())
 }
 
-/// How often and how many times to poll for killed processes to end.
+/// The interval and number of polls for killed processes to end.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 const MAX_POLLS: u32 = 500;
 

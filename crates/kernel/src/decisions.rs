@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often to poll whether it is still loaded.
+/// The interval of checks whether it is still loaded.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// In the order of `enum outcome` (`bpf/window.h`).
 const OUTCOMES: [&str; 5] = ["none", "response", "loss", "timeout", "mode"];

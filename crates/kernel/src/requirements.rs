@@ -27,9 +27,9 @@ pub struct Requirement {
     pub name: &'static str,
     /// Whether it is met; `None` if unknown.
     pub met: Option<bool>,
-    /// What was found.
+    /// The state that was found.
     pub found: String,
-    /// What to do if it is not met.
+    /// Advice if it is not met.
     pub advice: String,
 }
 
@@ -130,7 +130,8 @@ fn types() -> Requirement {
     Requirement::new("types of the kernel (BTF)", met, found, advice)
 }
 
-/// What kernels add to `bpf_prog_aux` that run no program while process 1 is the current task (`docs/kernel.md`), and Linux has not.
+/// A field of `bpf_prog_aux` in kernels that skip programs while process 1 is the current task (`docs/kernel.md`); Linux does not
+/// have it.
 const SKIP: &[u8] = b"\0init_owned\0";
 
 /// Looks for it among the names of the kernel's types. It forbids nothing: PERT makes up for most of it.

@@ -41,7 +41,7 @@ pub struct Enter {
     command: Vec<String>,
 }
 
-/// What must exist while the command runs.
+/// Resources that must exist while the command runs.
 #[derive(Debug)]
 struct CommandSetup {
     group: PathBuf,

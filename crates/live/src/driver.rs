@@ -31,7 +31,7 @@ type Task<D, C> = Box<dyn FnOnce(&mut Stack<D, C>) + Send>;
 
 /// The largest number of tasks in the queue of a driver, from all threads together.
 const TASK_LIMIT: usize = 1024;
-/// How often a device without a file descriptor is polled.
+/// The interval at which a device without a file descriptor is polled.
 const POLL_INTERVAL: Duration = Duration::from_micros(100);
 
 /// A stack and the queue of tasks for it.

@@ -1,4 +1,4 @@
-//! What limited a sender, and for how long (`tcp_chrono_set`).
+//! Times during which a sender was limited, by cause (`tcp_chrono_set`).
 
 use crate::tcp_sock::TcpSock;
 use crate::time::Micros;

@@ -26,7 +26,7 @@ pub(crate) fn is_on_for_clients() -> SyscallResult<()> {
     if flags() & CLIENT == 0 { Err(libc::EOPNOTSUPP) } else { Ok(()) }
 }
 
-/// How a listener handles a SYN.
+/// The decision of a listener about a SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// Normal handshake.

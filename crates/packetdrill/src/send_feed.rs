@@ -15,7 +15,7 @@ pub(crate) struct SendFeed {
     passed: u64,
 }
 
-/// How an application closes.
+/// The kind of close by the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// It closes the sending direction.

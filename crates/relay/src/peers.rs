@@ -18,7 +18,7 @@ pub(crate) type BoxedDevice = Box<dyn Device + Send>;
 
 /// The TCP port over UDP at which relays listen. Users choose the port of the UDP socket.
 const TCP_PORT_OVER_UDP: u16 = 4201;
-/// How often a connection is attempted.
+/// The interval of attempts to connect.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 /// A sender that is silent for this long is replaced if another one connects.
 const TAKEOVER_AFTER: Duration = Duration::from_secs(1);
@@ -313,7 +313,7 @@ impl Peers {
     }
 }
 
-/// What is expected of the peer's handshake message.
+/// The expectations of the peer's handshake message.
 struct Handshake<'a> {
     address: &'a RelayAddress,
     direction: Direction,

@@ -52,14 +52,14 @@ pub enum Command {
     Stop,
 }
 
-/// How often `watch` gets a report.
+/// The interval of reports to `watch`.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
-/// How often the `watch` callback is polled.
+/// The interval at which the `watch` callback is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// How long the sink may take for buffered units when the relay drains. A player that reads takes them at once; one that has
+/// The time that the sink may take for buffered units when the relay drains. A player that reads takes them at once; one that has
 /// stopped must not block the end.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often a draining sink is polled.
+/// The interval at which a draining sink is polled.
 const DRAIN_POLL: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// Relays media from one address to the other until the source ends or `watch` returns a command to end.
@@ -188,7 +188,7 @@ fn tun(name: &str, local: IpAddr) -> io::Result<BoxedDevice> {
 
 /// The MTU of Ethernet; routers report smaller ones by ICMP.
 const MTU: u16 = 1500;
-/// What to do without the privilege.
+/// Advice if the privilege is missing.
 const PERMISSION_HINT: &str =
     "via=tun needs root (CAP_NET_ADMIN), as it creates a TUN device; via=udp needs no privilege";
 

@@ -22,7 +22,7 @@ pub(crate) struct Sender {
     ended: Option<Instant>,
 }
 
-/// How long the end of the stream may take to arrive, in addition to the latency.
+/// The time that the end of the stream may take to arrive, in addition to the latency.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Sender {

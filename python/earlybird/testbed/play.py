@@ -77,7 +77,7 @@ class _Unwatched(Exception):
 
 
 def _watched(bed: Mapping[str, Any], film: Path, seed: int) -> tuple[dict[str, Any], str, dict[str, Any]]:
-    """Let the client play, again if need be: give its report, the server's samples and the network's summary."""
+    """Run the client, with retries; return its report, the server's samples and the network's summary."""
     tries = 1
     while True:
         try:

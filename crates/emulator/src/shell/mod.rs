@@ -83,7 +83,7 @@ pub enum ShellError {
 /// The result of a command in an emulated network.
 #[derive(Debug)]
 pub struct ShellOutcome {
-    /// How the command ended.
+    /// The end of the command.
     pub exit: CommandExit,
     /// Final statistics of the network.
     pub last: Snapshot,
@@ -91,7 +91,7 @@ pub struct ShellOutcome {
     pub capture: io::Result<()>,
 }
 
-/// How often a snapshot is taken.
+/// The interval of snapshots.
 const SNAPSHOT_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Shell {

@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How the command ended.
+/// The end of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandExit {
     /// It exited with this code.
@@ -29,7 +29,7 @@ pub(super) struct Processes {
 
 /// The timeout of servers to listen, and of processes to terminate.
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// How often processes are polled.
+/// The interval at which processes are polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 impl Processes {

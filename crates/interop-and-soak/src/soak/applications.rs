@@ -72,7 +72,7 @@ pub(super) struct Client {
 const ABORT_ONE_IN: u64 = 20;
 /// Bytes that the persistent connection gets with each new connection.
 const PERSISTENT_BYTES: u64 = 1_000;
-/// How often the client polls whether the last connection has ended.
+/// The interval at which the client polls whether the last connection has ended.
 const FINAL_POLL: Duration = Duration::from_secs(1);
 
 impl Client {

@@ -14,7 +14,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 
-/// How a device encapsulates segments.
+/// The encapsulation with which a device sends segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encapsulation {
     /// IP packets.

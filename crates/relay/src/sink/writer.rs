@@ -19,7 +19,7 @@ pub(crate) struct Writer {
     thread: Option<JoinHandle<io::Result<()>>>,
 }
 
-/// How often a connection to a player is attempted.
+/// The interval of attempts to open a connection to a player.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Writer {

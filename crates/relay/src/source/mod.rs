@@ -51,9 +51,9 @@ pub(crate) struct UnitSender {
 
 /// Units in the queue to the relay: 100 ms of units of 1316 bytes at 100 Mbit/s.
 const QUEUE_UNITS: usize = 1024;
-/// How often a recorded stream polls whether it may start.
+/// The interval at which a recorded stream polls whether it may start.
 const START_POLL: std::time::Duration = std::time::Duration::from_millis(5);
-/// How often a source polls whether it must stop.
+/// The interval at which a source polls whether it must stop.
 const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(100);
 
 impl Source {

@@ -44,7 +44,7 @@ const VNET_HDR: u16 = 0x4000;
 const OFFLOAD_FLAGS: usize = 0x01 | 0x02 | 0x04;
 /// The longest packet that the kernel joins (GSO), in bytes.
 const MAX_GSO_BYTES: usize = u16::MAX as usize;
-/// What to do without the privilege.
+/// Advice if the privilege is missing.
 const PERMISSION_HINT: &str = "a TUN device needs root (CAP_NET_ADMIN): run inside `unshare --user --map-root-user --net`, or use UDP, \
                                which needs no privilege";
 
