@@ -1,5 +1,5 @@
 //! The event queue: a bucket for each short span of time, so that the next event is found at a cost that does
-//! not depend on how many there are (Brown, "EventQueue queues", CACM 31(10), 1988).
+//! not depend on how many there are (Brown, "Calendar queues", CACM 31(10), 1988).
 //!
 //! The buckets cover a limited time. Later events – retransmission timers, most of all – wait in a heap. How
 //! wide a bucket is, and how many there are, adapts to the events: one or two in a bucket that has any, and most of

@@ -12,7 +12,7 @@ use earlybird_wire::{
 };
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// IP protocol numbers of ICMP and ICMPv6.
+/// IP protocol numbers of ICMP and its version for IPv6.
 const ICMP: [u8; 2] = [1, 58];
 
 impl<D: Device, C: Clock> Stack<D, C> {

@@ -25,9 +25,9 @@ fn frames_arrive_whole_and_in_order() {
         let begin = net.now();
         let mut buffer = [0; 2000];
         while written < 250 {
-            let next = begin + Duration::from_millis(10) * written;
-            let now = net.step_until(next);
-            if now >= next {
+            let due = begin + Duration::from_millis(10) * written;
+            let now = net.step_until(due);
+            if now >= due {
                 assert_eq!(net.hosts[0].write_frame(source, &frame(written), written), Ok(written));
                 written += 1;
             }
@@ -51,8 +51,8 @@ fn abandoned_frames_are_reported_and_freed() {
     net.largest = 0;
     for number in 0..100 {
         assert_eq!(net.hosts[0].write_frame(source, &frame(number)[..500], number), Ok(number));
-        let next = net.now() + Duration::from_millis(100);
-        net.step_until(next);
+        let due = net.now() + Duration::from_millis(100);
+        net.step_until(due);
     }
     let held = net.hosts[0].connection(source).unwrap().frames_held();
     let discarded = std::iter::from_fn(|| net.hosts[0].poll_abandoned(source).unwrap()).count() as u64;
