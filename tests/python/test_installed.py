@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Program = Callable[..., Finished]
 
-HEAVY = {"polars", "numpy", "scipy", "vl_convert", "msgspec", "av", "optuna", "distributed", "rich.console"}
+HEAVY = {"polars", "numpy", "scipy", "vl_convert", "av", "optuna", "distributed", "rich.console"}
 
 
 def loaded_by(folder: Path, line: list[str], **environment: str) -> str:

@@ -77,22 +77,28 @@ class Target:
     """The tolerance of shares and times, in stored units."""
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
-    """A study's search."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """Keys at the top of a search's file."""
 
-    study: Study
-    """The study with the scales, grids and groups of the search in place of its own."""
     paper: str
     """Whose statements have to be met."""
-    parameters: Mapping[str, Parameter]
-    targets: tuple[Target, ...]
     trials: int
     """The number of settings that are tried by default."""
     best: int = 3
     """The number of best settings that are tried again at the scale ``confirmation``, beside the study's own."""
     remarks: tuple[str, ...] = ()
     """Notes that a reader needs to judge the outcome."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search(SearchOptions):
+    """A study's search."""
+
+    study: Study
+    """The study with the scales, grids and groups of the search in place of its own."""
+    parameters: Mapping[str, Parameter]
+    targets: tuple[Target, ...]
 
     @property
     def default(self) -> Setting:

@@ -12,7 +12,7 @@ from earlybird.study.language.library import ALL, find_study, study_names
 from earlybird.study.language.loading import grids_of
 from earlybird.study.language.points import SECOND, Point, Scalar
 from earlybird.study.search.checking import FILE, check_search
-from earlybird.study.search.definition import Choice, Parameter, Range, Search, Target
+from earlybird.study.search.definition import Choice, Parameter, Range, Search, SearchOptions, Target
 from earlybird.tables import build, files_of, listed, named, one_of, read_toml, section
 
 
@@ -80,13 +80,15 @@ def _search(study: Study, document: Mapping[str, Any]) -> Search:
         groups=_groups(study, section(document, "groups", FILE)),
         grids=grids_of(document, FILE),
     )
-    others = {key: value for key, value in document.items() if key not in ("scales", "groups", "grids")}
+    sections = ("scales", "groups", "grids", "parameters", "targets")
+    others = {key: value for key, value in document.items() if key not in sections}
     parameters = {key: _parameter(key, table) for key, table in section(document, "parameters", FILE).items()}
     targets = tuple(
         build(Target, table, f"{FILE}: targets[{place}]")
         for place, table in enumerate(listed(document, "targets", FILE))
     )
-    search: Search = build(Search, {**others, "study": own, "parameters": parameters, "targets": targets}, FILE)
+    options = dataclasses.asdict(build(SearchOptions, others, FILE))
+    search = Search(**options, study=own, parameters=parameters, targets=targets)
     check_search(search, study)
     return dataclasses.replace(search, study=dataclasses.replace(own, numbers=_numbers(own, targets)))
 
