@@ -106,7 +106,8 @@ def read(checks: Sequence[Check], numbers: Sequence[Number], *targets: Target) -
     """Read a toy study in which SACK freezes for 8 s, SACK-ER for 4 s, and one run lies outside of its band."""
     toy = study([Item("T-1", "An item", checks=tuple(checks))], numbers)
     runs = (run(1, 8.0), run(1, 4.0, transport="sack-er"), run(1, 1.0, load=2.5, n=20))
-    return readings(Search(study=toy, paper="T", parameters={}, targets=targets, trials=1), measured(*runs, numbers=numbers))
+    search = Search(study=toy, paper="T", parameters={}, targets=targets, trials=1)
+    return readings(search, measured(*runs, numbers=numbers))
 
 
 def test_each_number_of_a_table_that_has_runs_is_a_statement() -> None:
