@@ -7,7 +7,7 @@ pub(crate) mod groups;
 mod profiles;
 mod setters;
 
-use crate::policy::control::registry::Control;
+use crate::policy::control::Control;
 use crate::policy::ecn::EcnMode;
 use crate::policy::lifetimes::Lifetimes;
 use crate::real_time::RealTime;

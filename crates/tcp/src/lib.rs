@@ -71,22 +71,19 @@ pub use listen::{FastOpenServer, ListenConfig, ListenStatistics, Listener, Opene
 pub use policy::acking::Acking;
 pub use policy::backlog::{Backlog, SendLimit};
 pub use policy::buffer::ReceiveBuffer;
-pub use policy::control::bbr::{BbrParameters, State as BbrState};
-pub use policy::control::copa::CopaParameters;
-pub use policy::control::cubic::{CubicConfig, CubicCurve, CubicVersion};
+pub use policy::control::bbr::State as BbrState;
+pub use policy::control::cubic::{CubicCurve, CubicVersion};
 pub use policy::control::factory::{ControlFactory, ControlSetup, MarkAnswer, Needs};
+pub use policy::control::parameters::*;
 pub use policy::control::path::{LostSegment, PathModel, RateSample};
 pub use policy::control::pert::{
-    AlphaRule, Curve, CurveTail, IntervalHistory, LossFactor, MaxDelay, PertFlags, PiDesign, PiGains, alpha_target,
+    AlphaRule, Curve, CurveTail, IntervalHistory, LossFactor, MaxDelay, PiDesign, PiGains, alpha_target,
     early_response_share,
 };
-pub use policy::control::prague::PragueParameters;
-pub use policy::control::registry::{Control, CustomControl};
+pub use policy::control::registry::CustomControl;
 pub use policy::control::reno::Halved;
 pub use policy::control::slow_start::SlowStartRule;
-pub use policy::control::tolerant::TolerantParameters;
-pub use policy::control::vegas::VegasParameters;
-pub use policy::control::{CongestionControl, Flight, Gauges, Handshake, Marks, Missing, Progress, Window};
+pub use policy::control::{CongestionControl, Control, Flight, Gauges, Handshake, Marks, Missing, Progress, Window};
 pub use policy::delivery::Delivery;
 pub use policy::dupthresh::{AgeReference, DelayEstimator, Dupthresh};
 pub use policy::ecn::EcnMode;

@@ -3,23 +3,11 @@
 //! A control's table of parameters is a type with the control's name, title and source, from which the control is made. Names,
 //! keys, the schema, messages and the list of transports are read from here.
 
-mod bbr;
-mod copa;
-mod cubic;
 mod entry;
-mod pert;
-mod prague;
 mod tables;
-mod vegas;
 
-pub use bbr::Bbr;
-pub use copa::Copa;
-pub use cubic::{Cubic, CubicVersion, SlowStart};
 pub(crate) use entry::Entry;
-pub use pert::{AlphaRule, CurveTail, LossFactor, MaxDelay, Pert, PertForm, PertPreset, PiDesign};
-pub use prague::Prague;
 pub use tables::ControlTables;
-pub use vegas::{Vegas, VegasPreset};
 
 use crate::error::ScenarioError;
 use crate::name::Detection;
@@ -29,15 +17,24 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The controls of `earlybird-tcp` that have a name of their own, in the order in which they are listed.
-pub(crate) const BUILT_IN: &[Entry] = &[
-    Entry::of::<Vegas>(),
-    Entry::of::<Cubic>(),
-    Entry::of::<Pert>(),
-    Entry::of::<Bbr>(),
-    Entry::of::<Copa>(),
-    Entry::of::<Prague>(),
-];
+/// Writes the list of the built-in controls, one line for each: its file and the type of its table.
+macro_rules! built_in {
+    ($($file:ident: $table:ident,)*) => {
+        $(mod $file; pub use $file::*;)*
+
+        /// The controls of `earlybird-tcp` that have a name of their own, in the order in which they are listed.
+        pub(crate) const BUILT_IN: &[Entry] = &[$(Entry::of::<$table>(),)*];
+    };
+}
+
+built_in! {
+    vegas: Vegas,
+    cubic: Cubic,
+    pert: Pert,
+    bbr: Bbr,
+    copa: Copa,
+    prague: Prague,
+}
 
 /// The table of a congestion control's parameters in a scenario, `endpoint.NAME`.
 ///

@@ -21,10 +21,7 @@ mod settings;
 mod table;
 
 pub use check::positive;
-pub use controls::{
-    AlphaRule, Bbr, ControlTable, ControlTables, Copa, Cubic, CubicVersion, CurveTail, LossFactor, MaxDelay, Pert,
-    PertForm, PertPreset, PiDesign, Prague, SlowStart, Vegas, VegasPreset,
-};
+pub use controls::*;
 pub use did_you_mean::{did_you_mean, listed, nearest};
 pub use error::{ScenarioError, join, text_of};
 pub use name::{ControlName, Datagram, Detection, Kind, Preset, QuicCarriage, Repair, Transport};

@@ -2,8 +2,8 @@
 
 use super::Config;
 use super::groups::Dsack;
+use crate::policy::control::Control;
 use crate::policy::control::factory::{MarkAnswer, Needs};
-use crate::policy::control::registry::Control;
 use crate::policy::dupthresh::Dupthresh;
 use crate::policy::ecn::EcnMode;
 use crate::policy::recovery::choice::Recovery;

@@ -8,8 +8,8 @@ use super::groups::{
 };
 use crate::policy::acking::Acking;
 use crate::policy::buffer::ReceiveBuffer;
+use crate::policy::control::Control;
 use crate::policy::control::cubic::CubicConfig;
-use crate::policy::control::registry::Control;
 use crate::policy::control::tolerant::TolerantParameters;
 use crate::policy::dupthresh::Dupthresh;
 use crate::policy::ecn::EcnMode;

@@ -4,7 +4,7 @@ use super::Config;
 use super::groups::{Dsack, IdleRto, InitialSsthresh};
 use crate::policy::acking::Acking;
 use crate::policy::buffer::ReceiveBuffer;
-use crate::policy::control::registry::Control;
+use crate::policy::control::Control;
 use crate::policy::dupthresh::Dupthresh;
 use crate::policy::ecn::EcnMode;
 use crate::policy::lifetimes::Lifetimes;

@@ -82,7 +82,7 @@ pub struct Endpoint {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,
     /// Send at a rate instead of in bursts: 2·cwnd/SRTT below half the slow-start threshold, 1.2·cwnd/SRTT above, as Linux
-    /// does (default false; `bbr`, `copa` and `prague` always have a rate of their own).
+    /// does (default false; a congestion control with a rate of its own always sends at that).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
     /// Whether queues with `ecn` may mark packets in place of dropping them (default `off`; `classic` with the `rfc` and `linux` profiles

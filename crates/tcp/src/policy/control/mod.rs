@@ -1,22 +1,40 @@
 //! How much may be in flight: one file per congestion control.
 
-pub(crate) mod bbr;
-pub(crate) mod copa;
-pub(crate) mod cubic;
 pub(crate) mod factory;
 pub(crate) mod path;
-pub(crate) mod pert;
-pub(crate) mod prague;
+#[macro_use]
 pub(crate) mod registry;
-pub(crate) mod reno;
 pub(crate) mod slow_start;
-pub(crate) mod tahoe;
-pub(crate) mod tolerant;
-pub(crate) mod vegas;
 
 use crate::trace::{Cx, TraceEvent};
 use core::fmt::Debug;
 use earlybird_units::{Duration, Instant};
+use factory::ControlFactory;
+
+controls! {
+    plain {
+        /// Slow start, congestion avoidance, halving.
+        reno: Reno: RenoRules,
+        /// Slow start, congestion avoidance; one segment after every loss.
+        tahoe: Tahoe: TahoeRules,
+    }
+    with parameters {
+        /// Probabilistic early response.
+        pert: Pert(PertFlags),
+        /// BBR version 3.
+        bbr: Bbr(BbrParameters),
+        /// Copa: the rate 1/(δ·dq).
+        copa: Copa(CopaParameters),
+        /// A cubic function of the time since the last loss.
+        cubic: Cubic(CubicConfig),
+        /// Vegas: as many segments in the queue as its thresholds say.
+        vegas: Vegas(VegasParameters),
+        /// Prague: by the share of marks. Without [`EcnMode::Accurate`](crate::EcnMode::Accurate) it is Reno with pacing.
+        prague: Prague(PragueParameters),
+        /// Reno's window, which tells congestion from noise by delay.
+        tolerant: Tolerant(TolerantParameters),
+    }
+}
 
 /// What one ACK that moved the window forward tells a congestion control.
 #[derive(Clone, Copy, Debug)]

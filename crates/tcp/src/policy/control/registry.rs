@@ -1,15 +1,6 @@
-//! The congestion controls of this crate, and those from outside.
+//! The list of congestion controls as a macro, and controls from outside this crate.
 
-use super::bbr::BbrParameters;
-use super::copa::CopaParameters;
-use super::cubic::CubicConfig;
-use super::factory::ControlFactory;
-use super::pert::PertFlags;
-use super::prague::PragueParameters;
-use super::reno::RenoRules;
-use super::tahoe::TahoeRules;
-use super::tolerant::TolerantParameters;
-use super::vegas::VegasParameters;
+use super::{Control, ControlFactory};
 use core::any::Any;
 use core::ops::Deref;
 
@@ -17,54 +8,37 @@ use core::ops::Deref;
 /// others with that of their parameters, which make them.
 macro_rules! controls {
     (
-        plain { $($(#[$plain_doc:meta])* $plain:ident: $rules:path,)* }
-        with parameters { $($(#[$doc:meta])* $name:ident($parameters:ty),)* }
+        plain { $($(#[$plain_doc:meta])* $plain_file:ident: $plain:ident: $rules:ident,)* }
+        with parameters { $($(#[$doc:meta])* $file:ident: $name:ident($parameters:ident),)* }
     ) => {
-        /// How much may be in flight: a congestion control and its parameters.
+        $(pub(crate) mod $plain_file;)*
+        $(pub(crate) mod $file;)*
+
+        /// The parameters of all controls.
+        pub(crate) mod parameters {
+            $(pub use super::$file::$parameters;)*
+        }
+
+        /// A congestion control with its parameters.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Control {
             $($(#[$plain_doc])* $plain,)*
-            $($(#[$doc])* $name($parameters),)*
+            $($(#[$doc])* $name(parameters::$parameters),)*
             /// One from outside this crate.
-            Custom(CustomControl),
+            Custom(registry::CustomControl),
         }
 
         impl Control {
-            /// Returns what makes it.
+            /// Returns the factory of its windows.
             pub fn factory(&self) -> &dyn ControlFactory {
                 match self {
-                    $(Self::$plain => &$rules,)*
+                    $(Self::$plain => &$plain_file::$rules,)*
                     $(Self::$name(parameters) => parameters,)*
                     Self::Custom(custom) => &**custom,
                 }
             }
         }
     };
-}
-
-controls! {
-    plain {
-        /// Slow start, congestion avoidance, halving.
-        Reno: RenoRules,
-        /// Slow start, congestion avoidance; one segment after every loss.
-        Tahoe: TahoeRules,
-    }
-    with parameters {
-        /// Probabilistic early response.
-        Pert(PertFlags),
-        /// BBR version 3.
-        Bbr(BbrParameters),
-        /// Copa: the rate 1/(δ·dq).
-        Copa(CopaParameters),
-        /// A cubic function of the time since the last loss.
-        Cubic(CubicConfig),
-        /// Vegas: as many segments in the queue as its thresholds say.
-        Vegas(VegasParameters),
-        /// Prague: by the share of marks. Without [`EcnMode::Accurate`](crate::EcnMode::Accurate) it is Reno with pacing.
-        Prague(PragueParameters),
-        /// Reno's window, which tells congestion from noise by delay.
-        Tolerant(TolerantParameters),
-    }
 }
 
 impl Control {
