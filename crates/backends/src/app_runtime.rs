@@ -100,9 +100,12 @@ impl<H: Hosts> AppRuntime<H> {
                 break;
             }
             self.do_due(now);
+            // Computed after the applications acted: they may have set earlier wake-ups.
             let due = self.next_time(now);
+            // The time is read again: applications may have taken some of it.
             self.hosts.wait(due.since(self.clock.now()), &mut ready)?;
             let woken = self.clock.now();
+            // Only wake-ups by the clock measure lateness; a packet may wake the thread at any time.
             if ready.is_empty() && woken >= due {
                 self.wakes.record(due, woken);
             }
@@ -126,6 +129,8 @@ impl<H: Hosts> AppRuntime<H> {
 
     /// Does what is due: measurements first, then applications.
     fn do_due(&mut self, now: Instant) {
+        // Measurements come before applications, as probes have another kind of event in the simulator: what is written
+        // now does not count.
         if self.mark <= now {
             self.mark = Instant::NEVER;
             let received: Vec<_> = self.connections().map(|(id, flow)| (flow, self.hosts.received(id))).collect();
@@ -152,6 +157,7 @@ impl<H: Hosts> AppRuntime<H> {
     }
 
     fn next_time(&self, now: Instant) -> Instant {
+        // Without data in flight nothing has to be polled, and the thread can sleep longer.
         let is_draining = self.connections.iter().any(ConnectionState::may_drain);
         let drain = if is_draining { self.next_drain } else { Instant::NEVER };
         let sample = self.samples.and_then(|samples| samples.next()).unwrap_or(Instant::NEVER);
@@ -173,6 +179,7 @@ impl<H: Hosts> AppRuntime<H> {
     fn check_drained(&mut self, now: Instant) {
         for number in 0..self.connections.len() {
             let id = ConnectionId(number as u32);
+            // A system call per connection: asked only while an answer can matter.
             if self.connections[number].may_drain() && self.hosts.is_drained(id) {
                 self.connections[number].is_undrained = false;
                 let sender = self.connections[number].sender;
@@ -191,6 +198,7 @@ impl<H: Hosts> AppRuntime<H> {
     /// Writes waiting bytes while the opener has room, then closes if asked for.
     pub(crate) fn flush(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.0 as usize];
+        // Sockets take what they have room for: try until one takes nothing, then wait for `Writable`.
         while connection.waiting > 0 {
             let taken = self.hosts.write(id, connection.waiting);
             connection.waiting -= taken;

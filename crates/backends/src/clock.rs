@@ -14,6 +14,7 @@ impl Clock {
 
     /// Returns the time since the start.
     pub fn now(&self) -> Instant {
+        // A monotonic clock: changes of the system time do not move a run.
         Instant::from_nanos(self.0.elapsed().as_nanos() as u64)
     }
 }

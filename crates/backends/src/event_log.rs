@@ -25,6 +25,7 @@ impl SharedEventLog {
 
     /// Writes the files. All other handles must be dropped.
     pub(crate) fn finish(self, setup: &RunSetup<'_>) -> Result<(), RunError> {
+        // The other handles end with the threads of links and openers.
         let event_log = Arc::into_inner(self.0).map(Mutex::into_inner);
         match event_log {
             Some(event_log) => event_log.unwrap_or_else(PoisonError::into_inner).finish(setup),

@@ -32,6 +32,7 @@ pub(crate) fn carry(
     let mut looks = LinkMonitor { stop, samples, pause: MAX_INTERVAL, backlogs: Vec::new(), capture };
     let outcome = bridge.run(&mut emulator, &mut looks);
     // Without links there is no run: whoever waits for it need not wait longer.
+    // The applications must not wait for packets that nobody carries.
     stop.store(true, Ordering::Relaxed);
     outcome?;
     let LinkMonitor { backlogs, capture, .. } = looks;
@@ -62,6 +63,7 @@ impl Samples {
     pub(crate) fn is_due(&mut self, now: Instant) -> bool {
         let is_due = self.next().is_some_and(|next| next <= now);
         if is_due {
+            // Skip missed samples instead of taking several at once: they would all show the same state.
             self.next += self.period * (now.since(self.next).as_nanos() / self.period.as_nanos().max(1) + 1);
         }
         is_due

@@ -22,6 +22,7 @@ const SMALLEST_MTU: u64 = 1280;
 impl NamespacePair {
     /// Makes both, for packets of up to so many bytes.
     pub(crate) fn new(largest: u64) -> Result<Self, RunError> {
+        // The device must carry the largest segment in one packet, since the simulator does not fragment.
         let mtu = largest.clamp(SMALLEST_MTU, u16::MAX.into()) as u16;
         let namespace = |side| Namespace::new(host_config(side, mtu)).map_err(RunError::Namespace);
         Ok(Self { near: namespace(Side::Near)?, far: namespace(Side::Far)?, mtu })
@@ -53,6 +54,7 @@ pub(crate) fn ways(flows: &[FlowSpec], paths: &[RoutePair]) -> FlowRoutes {
     let mut ways = FlowRoutes::default();
     for (number, (spec, pair)) in flows.iter().zip(paths).enumerate() {
         let way = FlowRoute { forward: pair.there, reverse: pair.back, flow: spec.id, group: spec.group };
+        // Links know flows by the far port, which is the only field that all packets of a flow share.
         ways.add(port_of(number), way);
     }
     ways

@@ -54,6 +54,7 @@ pub fn execute<H: Hosts>(
     let clock = Clock::since(bridge.started());
     let samples = samples_of(scenario);
     let mut runtime = AppRuntime::new(scenario, flows, setup.recorder(), hosts, clock);
+    // One flag ends both threads, whichever fails first.
     let stop = AtomicBool::new(false);
     let (done, finished) = mpsc::channel();
     let path = capture.as_ref().map(|capture| capture.path().to_owned());
@@ -66,6 +67,7 @@ pub fn execute<H: Hosts>(
             let _ = done.send(outcome.and_then(|()| HostsEnd::of(runtime)));
         });
         let outcome = wait(&finished, || keep_going(share(&clock, scenario)));
+        // Applications are done, or the caller has interrupted: the links have nothing more to carry.
         stop.store(true, Ordering::Relaxed);
         let carried =
             links.join().map_err(|_| run_failed(io::Error::other("the thread that carries packets ended")))?;
@@ -138,8 +140,10 @@ fn report(setup: &RunSetup<'_>, backend: &'static str, mut hosts: HostsEnd, link
     let stats = &links.stats;
     let undelivered = stats.undelivered + hosts.lost;
     // Packets left so late, or were lost between links and hosts, or these acted so late, that the run is not what the scenario says.
+    // The median hides short interruptions by other processes; the 99th percentile shows them.
     let is_late = [&stats.delays, &hosts.wakes].iter().any(|timing| timing.quantile(0.99) > DISTURBED);
     let is_disturbed = is_late || undelivered > 0;
+    // Drops were observed on the links' thread and join the recorder only now.
     hosts.recorder.take_links(links.drops.clone(), &links.backlogs);
     let mut report = setup.report(&hosts.recorder, &links.network);
     let micros = |timing: &DelayHistogram, share| Value::Float(timing.quantile(share).as_secs_f64() * 1e6);

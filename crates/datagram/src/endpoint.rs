@@ -84,6 +84,7 @@ impl Endpoint {
             Self::Udp(udp) => udp.take_completed().map(Event::Delivered),
             Self::TfrcSender(sender) => sender.take_drained().then_some(Event::Drained),
             Self::TfrcReceiver(receiver) => receiver.take_completed().map(Event::Delivered),
+            // SRT's application writes in real time and waits for nothing.
             Self::SrtSender(_) => None,
             Self::SrtReceiver(receiver) => receiver.take_completed().map(Event::Delivered),
         }

@@ -33,6 +33,7 @@ impl Udp {
     pub(crate) fn poll_transmit(&mut self) -> Option<Transmit> {
         let datagram = self.outbox.pop()?;
         let number = self.sent;
+        // Datagrams are numbered for traces; UDP itself has no numbers.
         self.sent += 1;
         Some(Transmit { datagram, number: Some(number), is_retransmission: false })
     }

@@ -39,8 +39,10 @@ impl Outbox {
         let Some(unit) = self.units.front().copied() else {
             let len = self.stream.min(mss);
             self.stream -= len;
+            // Bytes of a stream: every datagram is a unit of its own.
             return (len > 0).then(|| self.number(len, 1));
         };
+        // An empty unit is one empty datagram.
         let parts = unit.div_ceil(mss).max(1);
         let sent = u64::from(self.next_part) * mss;
         if u64::from(self.next_part) + 1 == parts {
@@ -89,6 +91,7 @@ impl Inbox {
         let index = self.place_of(datagram);
         let partial = &mut self.units[index];
         let arrived = partial.arrived.get_mut(datagram.part as usize)?;
+        // A duplicate.
         if core::mem::replace(arrived, true) {
             return None;
         }
@@ -101,6 +104,7 @@ impl Inbox {
         if let Some(index) = self.units.iter().rposition(|partial| partial.unit == datagram.unit) {
             return index;
         }
+        // Reuses the buffer of the oldest unit: no allocation in steady state.
         let mut arrived = if self.units.len() < REMEMBERED { Vec::new() } else { self.units.remove(0).arrived };
         arrived.clear();
         arrived.resize(datagram.parts as usize, false);

@@ -52,6 +52,7 @@ fn packets_of(film: &earlybird_scenario::Film) -> Film {
     let pictures = pictures.map(|(row, letter)| packet(Content::Picture(kind(letter)))(row));
     let sound = film.audio.iter().flat_map(|sound| sound.times.iter().zip(&sound.sizes)).map(packet(Content::Sound));
     let mut packets: Vec<Packet> = pictures.chain(sound).collect();
+    // Stable, so that a picture stays before the sound of the same time, as muxers write them.
     packets.sort_by_key(|packet| packet.at);
     Film::new(packets.into(), Duration::from_secs_f64(film.length))
 }
@@ -105,6 +106,7 @@ fn deadline(timetable: Timetable, client: &DeadlineClient, flow: &Flow, kind: Ki
         report: client.reports.map(Time::duration),
     };
     let player = Deadline::new(timetable, delay);
+    // Waiting lets a transport repair until the deadline: the default of our own preset.
     let is_patient = client.patient.unwrap_or(kind == Kind::RealTime(Preset::EarlybirdRt));
     Viewer::from(if is_patient { player.patient() } else { player }).with_feedback(feedback)
 }

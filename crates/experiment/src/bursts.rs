@@ -87,6 +87,7 @@ impl Burst {
     const fn mode(&self) -> Mode {
         match (self.fast_retransmits, self.timeouts) {
             (0, 0) => Mode::Other,
+            // The paper's TO mode: the burst took the whole window, so that no duplicate ACKs came.
             _ if self.begins_with_timeout => Mode::To,
             (1, 0) => Mode::Fr,
             (_, 0) => Mode::Dr,
@@ -139,6 +140,7 @@ impl Path {
 
 /// Returns the timeout after many equal round trips: a whole tick more than what a tick clock reads, or than the round trip.
 fn settled_timeout(timer: &RtoConfig, rtt: Duration) -> Duration {
+    // A coarse clock reads one tick more than elapsed, and the rule adds one tick for the variance.
     let ticks = rtt.as_nanos() / timer.tick.as_nanos() + 2;
     let settled = if timer.rule == RtoRule::Coarse { timer.tick * ticks } else { rtt + timer.tick };
     settled.max(timer.floor)
@@ -165,10 +167,14 @@ fn all(plan: &Plan, recorder: &Recorder, settings: &Bursts) -> Vec<FlowBursts> {
 fn bursts_of(index: usize, record: &FlowRecord, plan: &Plan, settings: &Bursts) -> Option<FlowBursts> {
     let path = Path::of(plan, index)?;
     let units: Vec<Unit> = units(record, plan)?.collect();
+    // The smallest delay is that of a unit that found no queue and no loss.
     let base = units.iter().map(|unit| unit.delay).min()?;
     let bearable = base + Duration::from_secs_f64(path.period);
+    // A late unit is one that waited for a recovery: above the base delay by the tolerance.
     let late: Vec<Unit> = units.into_iter().filter(|unit| unit.delay > base + settings.tolerance.duration()).collect();
+    // Late units with a short gap between them belong to one burst.
     let clusters = late.chunk_by(|one, next| next.number - one.number <= settings.pause);
+    // The scenario limits how many bursts are evaluated.
     let most = settings.count.map_or(usize::MAX, |count| count as usize);
     let bursts = clusters.map(|late| burst(late, record, bearable)).take(most).collect();
     Some(FlowBursts { flow: plan.flows[index].name.clone(), path, base: base.as_secs_f64(), bursts })
@@ -209,6 +215,7 @@ fn burst(late: &[Unit], record: &FlowRecord, bearable: Duration) -> Burst {
         fast_retransmits: (loss_reactions().count() - timers().count()) as u32,
         timeouts: timers().count() as u32,
         expired: timers().fold(Duration::ZERO, |sum, timer| sum + timer),
+        // Only the first reaction decides the mode, as in the paper.
         begins_with_timeout: matches!(loss_reactions().next(), Some(LossReaction::Timeout(_))),
     }
 }

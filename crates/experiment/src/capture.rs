@@ -39,6 +39,7 @@ impl Capture {
 
     fn write(&mut self, at: Instant, packet: &Packet) {
         let mut bytes = [0; HEADERS_MAX];
+        // Every packet has an IPv4 identification of its own, as from a real host.
         self.identification = self.identification.wrapping_add(1);
         let addresses = addresses(packet);
         let style = Style { layout: Layout::Aligned, identification: self.identification, ..Style::default() };
@@ -68,6 +69,7 @@ fn addresses(packet: &Packet) -> Addresses {
     let connection = (packet.to.0 / 2 + 1).to_be_bytes();
     let opener = [10, connection[1], connection[2], connection[3]].into();
     let listener = [11, connection[1], connection[2], connection[3]].into();
+    // Ephemeral ports (RFC 6335 §6); another generation is another connection.
     let opener_port = 49152 + (packet.generation % 16384) as u16;
     // 5001 is iperf's port: Wireshark does not try to read a protocol into the zeros.
     let listener_port = 5001;
@@ -84,6 +86,7 @@ impl Observer for Capture {
     fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
         let is_here = match event {
             PacketEvent::Sent | PacketEvent::Retransmitted => !packet.to.is_opener(),
+            // The capture point is the opener's host: packets that it sends and receives.
             PacketEvent::Arrived => packet.to.is_opener(),
             PacketEvent::Entered(_) | PacketEvent::Dropped(..) | PacketEvent::Duplicated(_) => false,
         };

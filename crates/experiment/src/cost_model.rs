@@ -73,8 +73,10 @@ pub fn estimate(scenario: &Scenario, outputs: &Outputs) -> Result<Estimate, Scen
     let view =
         View { scenario, plan: Plan::of_groups(scenario, 0)?, seconds: scenario.duration.duration().as_secs_f64() };
     let packets = view.packets();
+    // Shares are computed by setting, so that an error can name the one to change.
     let mut shares: Vec<CostShare> =
         view.flows().chain(view.records(packets, outputs)).chain([view.waiting(packets)]).collect();
+    // The error message names the first: the setting to change.
     shares.sort_by(|one, other| other.bytes.total_cmp(&one.bytes));
     let seconds = packets / PACKETS_PER_SECOND + (view.samples() + view.all_units()) / RECORDS_PER_SECOND;
     let bytes = BYTES_AT_LEAST + shares.iter().map(|share| share.bytes).sum::<f64>();
@@ -226,6 +228,7 @@ impl View<'_> {
             _ => 0.0,
         };
         let packets = f64::from(group.flow.count) * self.units(group) * (bytes_per_unit / mss(group)).ceil();
+        // Congestion control limits these to the capacity; datagrams are sent in any case.
         if matches!(group.carrier, Carrier::Tcp(_) | Carrier::External(_)) { packets.min(capacity) } else { packets }
     }
 
@@ -248,6 +251,7 @@ impl View<'_> {
                 return f64::from(*sessions) * self.seconds * PACKETS_OF_A_SESSION;
             }
         };
+        // A sender cannot send more than a window per round trip.
         f64::from(group.flow.count) * packets.min(window(group) * windowfuls)
     }
 
@@ -259,6 +263,7 @@ impl View<'_> {
 
     /// Returns the propagation time in seconds there and back over the shortest of the links.
     fn least_round_trip(&self) -> f64 {
+        // A lower bound of the round trip gives an upper bound of the packets.
         2.0 * self.channels().iter().map(|(_, delay, _)| *delay).fold(f64::INFINITY, f64::min)
     }
 
@@ -280,6 +285,7 @@ impl View<'_> {
         let fastest = rates.map(|rate| rate.rate().bits_per_second() as f64 / 8.0 / smallest).fold(0.0, f64::max);
         let times = speed.trace.as_ref().map_or(&[][..], earlybird_scenario::Trace::times);
         let of_trace = times.last().map_or(0.0, |last| times.len() as f64 / (*last as f64 / 1e3).max(1e-3));
+        // A link has steps or a trace: the other one is 0.
         fastest.max(of_trace)
     }
 }

@@ -40,5 +40,6 @@ fn held(network: &Network, pair: RoutePair, end: Instant) -> f64 {
 /// Returns the rate of a route's slowest link in bit/s, averaged over the run if it changes.
 fn slowest(network: &Network, route: RouteId, end: Instant) -> f64 {
     let rate = |settings: &LinkSettings| settings.bits_before(end) / end.as_secs_f64();
+    // The mean over the run, because a trace has moments without any rate.
     network.links_of(route).map(|link| rate(network.link(link).settings())).fold(f64::INFINITY, f64::min)
 }

@@ -24,6 +24,7 @@ pub struct Emulation {
 /// If there is no such flow, or no route for it.
 pub fn emulation(scenario: &Scenario, seed: u64, flow: Option<&str>) -> Result<Emulation, ScenarioError> {
     let mut plan = Plan::new(scenario, seed)?;
+    // The emulator runs until it is stopped.
     plan.end = Instant::NEVER;
     let names = || plan.flows.iter().map(|flow| flow.name.as_str());
     let chosen = flow.map_or(Some(0), |name| names().position(|known| known == name)).ok_or_else(|| {

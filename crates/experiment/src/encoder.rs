@@ -26,6 +26,7 @@ impl EncoderLog {
             Application::Segments(film) => film.lowest(),
             _ => return None,
         };
+        // The initial rate counts as the first entry, so that the mean covers the whole run.
         Some(Self { rates: vec![(start, rate)], ..Self::default() })
     }
 
@@ -57,6 +58,7 @@ impl EncoderLog {
 
     /// Returns the rate over the time to the end of the run, in bits per second.
     fn mean_rate(&self, end: Instant) -> f64 {
+        // Each rate holds until the next change, the last one until the end.
         let ends = self.rates.iter().skip(1).map(|(at, _)| *at).chain([end]);
         let spans = self.rates.iter().zip(ends).map(|((at, rate), end)| (rate, (end - *at).as_secs_f64()));
         let (bits, seconds) = spans.fold((0.0, 0.0), |(bits, time), (rate, span)| (bits + rate * span, time + span));
@@ -96,6 +98,7 @@ pub(crate) fn table(plan: &Plan, recorder: &Recorder) -> Option<Table> {
         has_any = true;
         let drops = log.drops.iter().map(|(at, kind)| (*at, letter(*kind), f64::NAN));
         let mut own: Vec<_> = drops.chain(log.rates.iter().map(|(at, rate)| (*at, "", *rate))).collect();
+        // Stable: a drop and a change of rate at one time stay in this order.
         own.sort_by_key(|(at, ..)| *at);
         rows.extend(own.into_iter().map(|(at, kind, rate)| (name.clone(), at.as_secs_f64(), kind.to_owned(), rate)));
     }

@@ -135,6 +135,7 @@ fn run_once(setup: &RunSetup<'_>, outputs: &Outputs, keep_going: KeepGoing<'_>) 
         let files = outputs::open(plan, outputs)?;
         let done = execute(topology.into_world((recorder, files)), scenario, keep_going);
         let (network, (recorder, files)) =
+            // The capture is written during the run; the other files only at its end.
             done.inspect_err(|_| earlybird_capture::discard(outputs.capture.as_deref()))?;
         outputs::finish(files, plan, outputs)?;
         (network, recorder)
@@ -154,11 +155,13 @@ fn execute<O: Observer>(
         world.probe_every(period.duration());
     }
     let end = Instant::ZERO + scenario.duration.duration();
+    // In batches, so that a run can be interrupted and shows its progress.
     while !world.run_until(end, EVENTS_BETWEEN_QUESTIONS) {
         if !keep_going(world.now().as_secs_f64() / end.as_secs_f64()) {
             return Err(RunError::Interrupted);
         }
     }
+    // Connections that are still open report their counters.
     world.finish();
     Ok(world.into_parts())
 }

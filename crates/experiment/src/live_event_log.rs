@@ -33,6 +33,7 @@ impl Stream {
     /// Records a segment that is sent. Returns its number, if it carries data, and whether it is a retransmission. Data that were cut
     /// otherwise before have the number of the segment in which they began.
     fn send(&mut self, segment: &Segment) -> (Option<u32>, bool) {
+        // As on the wire: a segment that starts before the highest sent byte is a retransmission.
         let is_new = self.sequence.range(segment).0 >= self.sequence.highest;
         if is_new {
             let next = self.numbers.last_key_value().map_or(0, |(_, last)| last + 1);
@@ -57,6 +58,7 @@ impl Stream {
     /// Records an acknowledgement. Returns the number of the last segment that arrived in order.
     fn acknowledge(&mut self, upto: SeqNum) -> Option<u32> {
         let last = self.sequence.place(upto).and_then(|end| self.numbers.range(..end).next_back());
+        // ACKs may be reordered on the links.
         self.acknowledged = self.acknowledged.max(last.map(|(_, number)| *number));
         self.acknowledged
     }
@@ -75,6 +77,7 @@ impl LiveEventLog {
             return Ok(None);
         }
         let mut files = outputs::open(&setup.plan, &outputs)?;
+        // The kernel does not report its state after each segment: the trace has no columns for it.
         if let Some(trace) = files.0.0.as_mut().filter(|_| !has_opener_events) {
             trace.leave_states_out();
         }
@@ -125,6 +128,7 @@ impl LiveEventLog {
 
     /// Calls the files, unless the run is over: links and hosts go on for a short time after its end.
     fn tell(&mut self, at: Instant, tell: impl FnOnce(&mut Files)) {
+        // Events after the end are not part of the run that the scenario describes.
         if at < self.end {
             tell(&mut self.files);
         }
@@ -151,6 +155,7 @@ impl Observer for LiveEventLog {
         };
         // What openers tell is not told twice.
         let is_of_opener = if is_to_opener { event == PacketEvent::Arrived } else { event == PacketEvent::Sent };
+        // The opener has reported this packet itself, with its exact time.
         if self.has_opener_events && is_of_opener {
             return;
         }

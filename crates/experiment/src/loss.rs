@@ -47,6 +47,7 @@ fn rule_of(model: &LossModel, seeds: SeedTree) -> LossRule {
 /// Returns the number of the first packet lost. Number 0, which opens a lone flow's connection, is spared by a random start.
 fn first_of(periodic: &Periodic, seeds: SeedTree) -> u64 {
     if periodic.random_start {
+        // Packet 0 is the SYN.
         return 1 + seeds.child("start").random().below(periodic.period.max(2) - 1);
     }
     periodic.first.unwrap_or(periodic.period)

@@ -72,9 +72,11 @@ impl MediaLog {
 
     pub(crate) fn on_written(&mut self, at: Instant, bytes: u64) {
         self.written_bytes += bytes;
+        // Units are delivered in any order, but written in one.
         self.pending.push_back(Pending { unit: self.written_units, end: self.written_bytes, written: at });
         self.written_units += 1;
         for (delay, evaluated) in self.start_up_delays.iter().zip(&mut self.evaluated) {
+            // Units whose deadline lies after the end are not judged: they could still come in time.
             *evaluated += u64::from(at + *delay <= self.end_of_run);
         }
         if let Some(deliveries) = &mut self.deliveries {
@@ -91,7 +93,9 @@ impl MediaLog {
 
     /// Records that a unit arrived on its own. Duplicates do not count.
     pub(crate) fn on_unit_delivered(&mut self, at: Instant, number: u64) {
+        // Pending units are in order of writing, so their numbers rise.
         let index = self.pending.binary_search_by_key(&number, |unit| unit.unit);
+        // A unit that is not pending was delivered before: a duplicate.
         if let Some(unit) = index.ok().and_then(|index| self.pending.remove(index)) {
             self.take(at, unit);
         }
@@ -138,6 +142,7 @@ impl MediaLog {
     /// Returns the delays in rising order; a unit that never came counts with the time it has been waiting.
     pub(crate) fn sorted_delays(&self) -> Vec<Duration> {
         let waiting = self.pending.iter().map(|unit| self.end_of_run - unit.written);
+        // Leaving undelivered units out would reward losing them.
         let mut delays: Vec<Duration> = self.delays.iter().copied().chain(waiting).collect();
         delays.sort_unstable();
         delays
@@ -146,6 +151,7 @@ impl MediaLog {
 
 /// Returns the delay that a share of the units does not exceed; `None` without units.
 pub(crate) fn quantile(sorted: &[Duration], share: f64) -> Option<Duration> {
+    // The nearest-rank definition: the result is a delay that occurred.
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).copied()
 }
@@ -178,6 +184,7 @@ impl Spacing {
     fn deviation(&self) -> f64 {
         let count = self.count as f64;
         let mean = self.sum / count;
+        // Rounding can make the variance slightly negative.
         (self.sum_of_squares / count - mean * mean).max(0.0).sqrt()
     }
 }

@@ -48,6 +48,7 @@ pub(crate) type Files = ((Option<FlowTrace>, Option<Qlog>), (Option<LinkTrace>, 
 /// Creates the observers of the files that are asked for.
 pub(crate) fn open(plan: &Plan, outputs: &Outputs) -> Result<Files, RunError> {
     let trace = outputs.trace.as_ref().map(|_| FlowTrace::new(plan, &outputs.trace_flows)).transpose()?;
+    // Each file has its own observer, so that a run without it pays nothing.
     let qlog = outputs.qlog.as_ref().map(|_| Qlog::new(plan, &outputs.trace_flows)).transpose()?;
     let link = outputs.link_trace.as_ref().map(|_| LinkTrace::new(plan));
     // A capture is too large to be held: it is written during the run, the others at its end.

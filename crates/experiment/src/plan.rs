@@ -55,6 +55,7 @@ impl Plan {
         let mut plan = Self::of_groups(scenario, seed)?;
         for (group, flow) in scenario.flows.iter().enumerate() {
             for (index, name) in (0..).zip(flow.members()) {
+                // Seeds by name, not by order: another flow in the scenario leaves this one as it was.
                 let start = start_of(&flow.start, index, plan.seeds.child("flow").child(&name));
                 plan.flows.push(FlowPlan { name, group, index, start });
             }
@@ -82,6 +83,7 @@ impl Plan {
                 fits_window: default_window::is_open(&endpoint),
             });
         }
+        // All times of a plan are counted from the start of the run.
         let warm_up = Instant::ZERO + scenario.measure.warm_up.duration();
         let end = Instant::ZERO + scenario.duration.duration();
         let derived = || bottleneck_of(&scenario.network, &scenario.flows, end);
@@ -142,6 +144,7 @@ impl Plan {
             Some(sessions) => self.sessions(topology, flow, sessions, pairs),
             None => vec![(flow.start, source(&group.flow, topology.add_path(pairs[0])))],
         };
+        // The window depends on the routes, which exist only now.
         let fitted = || default_window::fitted(group.carrier, &topology.network, pairs, self.end);
         FlowSpec {
             id: FlowId(topology.flows.len() as u32),
@@ -168,14 +171,17 @@ impl Plan {
             let mut path = |pair: RoutePair| topology.add_path(if is_request { pair.reversed() } else { pair });
             (0..web.pairs).map(|client| per_client(client).map(|index| path(pairs[index])).collect()).collect()
         };
+        // Shared by the sessions of the flow, since every server has a route to every client.
         let sites = Arc::new(Sites { requests: paths(true), responses: paths(false) });
         let seeds = self.seeds.child("flow").child(&flow.name);
         let model = &self.groups[flow.group].flow;
         let app_start = |index| {
+            // Sessions of a flow start independently.
             let seeds = seeds.child("session").nth(u64::from(index));
             let start = start_of(&model.start, flow.index, seeds);
             Some((start, session(&model.application, &sites, seeds.random())?))
         };
+        // Other applications have no sessions.
         (0..web.count).filter_map(app_start).collect()
     }
 }
@@ -267,6 +273,7 @@ impl<'a> NetworkBuilder<'a> {
             access.iter().map(|access| self.add_host(parts.routers, access, side, &flow.name)).collect()
         };
         let (senders, receivers) = (hosts(&model.from), hosts(&model.to));
+        // Flows from the right use the same links in the other direction.
         let is_forward = model.from == "left";
         let (there, back) = if is_forward { (parts.forward, parts.backward) } else { (parts.backward, parts.forward) };
         let every = senders.iter().flat_map(|sender| receivers.iter().map(move |receiver| (sender, receiver)));
@@ -283,6 +290,7 @@ impl<'a> NetworkBuilder<'a> {
         if let Some(delay) = &self.plan.groups[flow.group].flow.access_delay {
             let seeds = self.plan.seeds.child("flow").child(&flow.name).child("access").nth(u64::from(host));
             let [low, high] = delay.range(access.delay).map(earlybird_scenario::Time::duration);
+            // Each host draws its own delay, from a stream of its flow.
             access.delay = seeds.random().duration_between(low, high).into();
         }
         access
@@ -325,7 +333,9 @@ fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, c
     };
     let id = network.add_link(ends[0], ends[1], settings);
     network.set_impairments(id, impairments_of(&|name| plan.filter_of(name), channel, seeds));
+    // Must be set before the first packet.
     network.link_mut(id).count_until(plan.end);
+    // Counting by group costs memory and time per packet: only the bottleneck's counts are reported.
     if name == plan.bottleneck {
         network.link_mut(id).count_groups(plan.groups.len(), plan.warm_up);
         if plan.counts_queue_lengths {

@@ -43,6 +43,7 @@ impl PlayoutLog {
             Playout::Lost(_) => self.on_due(false),
             Playout::Late(_) => self.late += 1,
             Playout::Started(delay) => self.start_up = Some(delay),
+            // A stall has no length until it ends.
             Playout::Stalled => {
                 self.stalls += 1;
                 self.stalled_since = Some(at);
@@ -60,6 +61,7 @@ impl PlayoutLog {
     fn on_due(&mut self, is_whole: bool) {
         self.played += u64::from(is_whole);
         self.lost += u64::from(!is_whole);
+        // Weighted by units: an adaptive viewer changes its delay between them.
         self.delay_sum += self.delay.as_secs_f64();
     }
 
@@ -70,6 +72,7 @@ impl PlayoutLog {
 
     /// Returns the mean playback delay in seconds; not a number for a viewer who waits for what is missing.
     pub(crate) fn mean_delay(&self) -> f64 {
+        // Viewers that rebuffer have no fixed playback delay.
         if self.delay == Duration::ZERO { f64::NAN } else { self.delay_sum / (self.played + self.lost) as f64 }
     }
 

@@ -21,6 +21,7 @@ const SLOWEST: Rate = Rate::from_bits_per_second(1).unwrap();
 
 fn mean_rate(times: &[u64]) -> Rate {
     let bits = times.len() as u64 * u64::from(RateChanges::OPPORTUNITY_BYTES) * 8;
+    // A trace repeats after its last time, which therefore is its length.
     let millis = times.last().copied().unwrap_or(0).max(1);
     Rate::from_bits_per_second(bits * 1000 / millis).unwrap_or(SLOWEST)
 }

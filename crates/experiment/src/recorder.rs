@@ -171,6 +171,7 @@ impl Recorder {
         for (at, link, backlog) in backlogs {
             self.on_link_probe(*at, *link, *backlog);
         }
+        // Samples of links come from another thread, after those of flows.
         self.series.put_in_order();
     }
 
@@ -214,6 +215,7 @@ impl Observer for Recorder {
                 self.timeouts.push(TimeoutRecord { flow: id, at, timer, freeze });
             }
             TraceEvent::Duplicate { count, age, threshold } if flow.media.is_some() => {
+                // Kept for the summary's quantiles even without the table of duplicates.
                 flow.thresholds.extend(threshold);
                 if keeps_duplicates {
                     self.duplicates.push(DuplicateRecord { flow: id, at, count, age, threshold });
@@ -255,6 +257,7 @@ impl Observer for Recorder {
     }
 
     fn on_mark(&mut self, received: &[(FlowId, u64)]) {
+        // Bytes of connections that have ended are in `bytes_delivered` already; open ones are added below.
         for flow in &mut self.flows {
             flow.bytes_at_warm_up = flow.bytes_delivered;
         }
@@ -268,6 +271,7 @@ impl Observer for Recorder {
         flow.limited += end.limited;
         flow.min_rtt = [flow.min_rtt, end.min_rtt].into_iter().flatten().min();
         flow.statistics += end.statistics;
+        // Not summed: a media flow has one connection.
         flow.real_time = end.real_time;
         flow.early_responses += end.early_responses;
         flow.bytes_delivered += end.bytes_delivered;

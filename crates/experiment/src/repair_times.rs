@@ -39,6 +39,7 @@ impl RepairLog {
                 let trouble = self.histories.entry(packet).or_default();
                 (trouble.last, trouble.repeats) = (Some(at), trouble.repeats + 1);
             }
+            // A drop marks the packet even if it is never sent again.
             PacketEvent::Dropped(..) => self.histories.entry(packet).or_default().drops += 1,
             _ => {}
         }
@@ -47,6 +48,7 @@ impl RepairLog {
     fn on_sent(&mut self, at: Instant, packet: u32) {
         let index = packet as usize;
         if index >= self.first.len() {
+            // Packets are numbered in order, so that the vector grows by one entry each.
             self.first.resize(index + 1, Instant::NEVER);
         }
         self.first[index] = at;

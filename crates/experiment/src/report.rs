@@ -32,6 +32,7 @@ pub(crate) fn report(scenario: &Scenario, plan: &Plan, seed: u64, recorder: &Rec
         ("drops", drops(plan, recorder, network)),
         ("timeouts", timeouts(plan, recorder)),
     ];
+    // Tables that need a measure or an application are absent, not empty.
     tables.extend(encoder::table(plan, recorder).map(|table| ("encoder", table)));
     if scenario.measure.duplicates {
         tables.push(("duplicates", duplicates(plan, recorder)));
@@ -62,6 +63,7 @@ fn subject_name(subject: u32, plan: &Plan, network: &Network) -> String {
     if subject < FIRST_LINK_SUBJECT {
         return plan.flows[subject as usize].name.clone();
     }
+    // Subjects of links are numbered after all possible flows.
     let link = network.links().nth((subject - FIRST_LINK_SUBJECT) as usize);
     link.map_or(String::new(), |link| link.settings().name.clone())
 }
@@ -72,6 +74,7 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
     let drops = recorder.drops.by_flow(plan.flows.len(), plan.bottleneck_id());
     let group = |index: usize| &plan.groups[index];
     let span = scenario.duration.duration().saturating_sub(scenario.measure.warm_up.duration()).as_secs_f64();
+    // Of the time after the warm-up only.
     let throughput = |flow: &FlowRecord| (flow.bytes_delivered - flow.bytes_at_warm_up) as f64 * 8.0 / span;
     let table = Table::default()
         .string("group", plans().map(|flow| group(flow.group).flow.name.clone()))
@@ -116,6 +119,7 @@ fn share(flow: &FlowRecord, time: Duration) -> f64 {
 }
 
 fn drop_rate((drops, flow): (&FlowDrops, &FlowRecord)) -> f64 {
+    // A flow that sent nothing has rate 0, not NaN.
     drops.at_bottleneck as f64 / flow.statistics.segments_sent.max(1) as f64
 }
 

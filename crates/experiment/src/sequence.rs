@@ -20,7 +20,9 @@ impl Sequence {
     /// Returns the part of the numbered stream that a segment takes up; its first segment begins it.
     pub(crate) fn range(&mut self, segment: &Segment) -> (u64, u64) {
         let is_syn = segment.flags.contains(Flags::SYN);
+        // The first segment seen defines position 0, be it a SYN or, after a lost SYN, data.
         let origin = *self.origin.get_or_insert(Origin { seq: segment.seq, is_syn });
+        // Sequence numbers wrap after 4 GiB: the highest one tells how often.
         let start = segment.seq.unwrap_near(origin.seq, self.highest).unwrap_or(0);
         (start, start + segment.sequence_len())
     }
@@ -32,6 +34,7 @@ impl Sequence {
 
     /// Returns the offset of a segment's payload in the stream of bytes: a SYN takes a number and is no byte of it.
     pub(crate) fn offset(&self, segment: &Segment, start: u64) -> u64 {
+        // A SYN takes a sequence number (RFC 9293 §3.4) but is no byte of the stream.
         let data = start + u64::from(segment.flags.contains(Flags::SYN));
         data.saturating_sub(u64::from(self.origin.is_some_and(|origin| origin.is_syn)))
     }

@@ -24,6 +24,7 @@ impl Series {
         let seconds = |span: Option<Duration>| span.map(Duration::as_secs_f64);
         let control = &gauges.control;
         let values = [
+            // The order of the rows is part of the table: new values go where they leave the others as they are.
             ("allowed_rate_bps", gauges.allowed_rate),
             ("loss_event_rate", gauges.loss_event_rate),
             ("cwnd", gauges.cwnd),
@@ -54,6 +55,7 @@ impl Series {
     /// Puts samples that were not taken one after the other in order of time.
     pub(crate) fn put_in_order(&mut self) {
         let mut order: Vec<usize> = (0..self.times.len()).collect();
+        // A stable sort keeps the order of subjects within a sample.
         order.sort_by(|one, other| self.times[*one].total_cmp(&self.times[*other]));
         let old = std::mem::take(self);
         self.times = order.iter().map(|index| old.times[*index]).collect();

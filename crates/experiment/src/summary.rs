@@ -229,6 +229,7 @@ impl View<'_> {
 
     /// Returns the packets that links other than the bottleneck dropped, if they did.
     fn dropped_elsewhere(&self) -> Option<u64> {
+        // Measures of the bottleneck are those of the whole run, the warm-up included.
         let bottleneck = self.plan.bottleneck_id();
         let elsewhere = self.recorder.drops.rows().filter(|((link, ..), _)| Some(*link) != bottleneck);
         let dropped: u64 = elsewhere.map(|(_, drops)| drops.packets).sum();

@@ -65,6 +65,7 @@ impl Topology {
     /// Makes a simulated world.
     pub(crate) fn into_world<O: Observer>(self, observer: O) -> World<O> {
         let mut world = World::new(self.network, observer);
+        // Ids are positions: the world numbers paths and flows in the same order.
         for RoutePair { there, back } in self.paths {
             world.add_path(there, back);
         }

@@ -79,6 +79,7 @@ impl FlowTrace {
 
     fn push(&mut self, at: Instant, flow: FlowId, event: &'static str, seq: Option<u64>) {
         let state = self.states[flow.0 as usize];
+        // Before the first state there is no line to write.
         if state.is_some() || self.stateless[flow.0 as usize] {
             self.rows.push(Row { at, flow, event, seq, state });
         }
@@ -105,6 +106,7 @@ impl FlowTrace {
         for row in &mut self.rows {
             let state = &mut states[row.flow.0 as usize];
             match row.event {
+                // Drops and deliveries were reported ahead of time, with the state of then.
                 "drp" | "dlv" => row.state = state.or(row.state),
                 _ => *state = row.state,
             }
@@ -116,6 +118,7 @@ impl FlowTrace {
         let has_many = self.chosen.iter().filter(|chosen| **chosen).count() > 1;
         // What a link will drop is known ahead of time, so the lines are not yet in order, nor their states those of their time.
         self.rows.retain(|row| row.at < plan.end);
+        // Stable: events of one time stay in the order in which they happened.
         self.rows.sort_by_key(|row| row.at);
         self.date_what_is_under_way();
         writeln!(file, "time,event,seq,cwnd,ssthresh,backoff,timeouts{}", if has_many { ",flow" } else { "" })?;
@@ -156,6 +159,7 @@ fn steps(old: State, new: State, told: &[Told], backs_off_first: bool) -> Vec<(&
     let is_timeout = new.timeouts > old.timeouts;
     let is_sampled = new.back_off < old.back_off && !told.contains(&Told::Sample);
     // A new sample ends the back-off before the window grows.
+    // ns-2's agents differ in whether the timer backs off before the window closes.
     if if is_timeout { backs_off_first } else { is_sampled } {
         step("backoff", &|state| state.back_off = new.back_off);
     }
@@ -218,6 +222,7 @@ impl Observer for FlowTrace {
             PacketEvent::Retransmitted => "rtx",
             PacketEvent::Dropped(..) => "drp",
             PacketEvent::Arrived => "dlv",
+            // ns-2's traces of senders have no such lines.
             PacketEvent::Entered(_) | PacketEvent::Duplicated(_) => return,
         };
         self.push(at, packet.flow, name, Some(u64::from(packet.number)));
@@ -241,6 +246,7 @@ impl Observer for FlowTrace {
         if arrived.is_some() {
             self.acknowledge(at, flow, connection.highest_acknowledged());
         }
+        // Read after the segment was handled: the state that the next decision uses.
         let timer = connection.timer();
         let state = State {
             cwnd: connection.cwnd(),
@@ -270,6 +276,7 @@ impl LinkTrace {
         writeln!(file, "time,event,flow,seq,bytes")?;
         for (at, event, flow, seq, bytes) in &self.rows {
             let flow = &plan.flows[flow.0 as usize].name;
+            // ACKs have no number in their own direction.
             let seq = if *seq == Packet::PURE_ACK { String::new() } else { seq.to_string() };
             writeln!(file, "{},{event},{flow},{seq},{bytes}", micros(*at))?;
         }

@@ -26,6 +26,7 @@ pub fn unused_settings(scenario: &Scenario) -> Vec<ScenarioError> {
     if effect.flows.is_empty() {
         return found; // nothing at all has an effect, which is a warning of its own
     }
+    // Returning `false` stops the descent: parts of an unused setting need no complaint of their own.
     visit_settings(scenario, &mut |setting| {
         let is_used = is_used(&setting, &effect);
         if !is_used {
@@ -70,6 +71,7 @@ fn effect_of(scenario: &Scenario) -> Option<Effect> {
     for flow in running() {
         let endpoint = scenario.endpoint_of(flow).ok()?;
         let [there, back] = link_names(&scenario.network, flow).ok()?;
+        // ECN settings matter only if a queue on the forward route marks.
         let is_marked = there.iter().any(|link| marks(&scenario.network, link));
         let carrier = in_effect(carrier_of(&endpoint, flow), is_marked);
         if is_markable(&carrier) {
@@ -77,6 +79,7 @@ fn effect_of(scenario: &Scenario) -> Option<Effect> {
         }
         crossed.extend([there, back].concat());
         let mut bare = flow.clone();
+        // The effective transport is compared by its resolved configuration below.
         bare.transport = None;
         bare.endpoint.clear();
         flows.push((bare, format!("{} {carrier:?}", endpoint.transport)));

@@ -84,6 +84,7 @@ fn queues_without_room(scenario: &Scenario, plan: &Plan) -> Result<Vec<ScenarioE
 }
 
 fn short_playback_delays(scenario: &Scenario, plan: &Plan) -> Result<Vec<ScenarioError>, ScenarioError> {
+    // One flow per group is enough: all have the same delays but for access links.
     let firsts = (0..scenario.flows.len()).filter_map(|group| plan.flows.iter().position(|flow| flow.group == group));
     let flows = scenario.flows.iter().zip(firsts.map(|first| plan.round_trip(first).unwrap_or_default()));
     flows.filter_map(|(flow, rtt)| short_playback_delay(scenario, flow, rtt).transpose()).collect()

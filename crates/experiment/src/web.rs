@@ -41,6 +41,7 @@ fn browser<P: Pages + 'static>(
     is_persistent: bool,
     random: Random,
 ) -> Box<dyn SenderApp> {
+    // HTTP/1.1 keeps connections for a page, HTTP/1.0 opens one per object.
     let persistence = if is_persistent { Persistence::PerPage } else { Persistence::PerObject };
     Box::new(Browser::new(Arc::clone(sites), pages, parallel as usize, persistence, random))
 }

@@ -8,6 +8,7 @@ use std::time;
 #[expect(clippy::disallowed_methods, reason = "there is no other way to get a value of this type")]
 fn zero() -> time::Instant {
     static ZERO: OnceLock<time::Instant> = OnceLock::new();
+    // Only differences to this reading are used, so that its value does not matter.
     *ZERO.get_or_init(time::Instant::now)
 }
 

@@ -28,6 +28,7 @@ impl Inbox {
     pub(crate) fn on_stream(&mut self, connection: &mut Connection, event: &StreamEvent) {
         match event {
             StreamEvent::Opened { dir: Dir::Uni } => {
+                // One event may announce several streams.
                 while let Some(id) = connection.streams().accept(Dir::Uni) {
                     self.read(connection, id);
                 }
@@ -39,6 +40,7 @@ impl Inbox {
 
     fn read(&mut self, connection: &mut Connection, id: StreamId) {
         let mut stream = connection.recv_stream(id);
+        // The stream may have been reset or read to its end.
         let Ok(mut chunks) = stream.read(true) else { return };
         let before = self.received;
         let is_whole = loop {
@@ -50,6 +52,7 @@ impl Inbox {
         };
         // What it says – that limits were raised – is found by the next question for packets.
         let _ = chunks.finalize();
+        // A stream that has ended is a complete unit.
         if self.carriage == Carriage::Streams && is_whole {
             self.events.push_back(ExternalEvent::Delivered(id.index() as u32));
         } else if self.carriage == Carriage::Stream && self.received > before {
@@ -78,6 +81,7 @@ impl Inbox {
         if is_whole {
             self.parts.remove(&unit);
         } else if self.parts.len() > REMEMBERED {
+            // Units whose datagrams were lost would stay for ever.
             self.parts.pop_first();
         }
         is_whole

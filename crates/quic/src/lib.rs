@@ -55,6 +55,7 @@ pub fn stack(carriage: Carriage, control: Control) -> &'static dyn ExternalStack
     const fn quinn(carriage: Carriage, control: Control) -> Quinn {
         Quinn { carriage, control }
     }
+    // Settings hold a `&'static dyn ExternalStack`, so that all variants are constants.
     static ALL: [Quinn; 6] = [
         quinn(Carriage::Stream, Control::Cubic),
         quinn(Carriage::Stream, Control::NewReno),

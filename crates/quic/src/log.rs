@@ -20,6 +20,7 @@ thread_local! {
 /// Runs something of quinn's; gives how often its probe timer expired meanwhile.
 pub(crate) fn probes_of(act: impl FnOnce()) -> u64 {
     static READER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Reader));
+    // Per thread: runs in other threads have their own count.
     PROBES.set(0);
     dispatcher::with_default(&READER, act);
     PROBES.get()
@@ -30,6 +31,7 @@ struct Reader;
 
 impl Subscriber for Reader {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        // "Sometimes" and not "always": other subscribers of the process must not get quinn's events cached as enabled.
         if self.enabled(metadata) { Interest::sometimes() } else { Interest::never() }
     }
 
@@ -38,6 +40,7 @@ impl Subscriber for Reader {
     }
 
     fn new_span(&self, _span: &Attributes<'_>) -> Id {
+        // Spans are ignored, but an id must not be zero.
         Id::from_u64(1)
     }
 

@@ -45,6 +45,7 @@ impl PacketKey for Null {
 
     fn decrypt(&self, _packet: u64, _header: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {
         let len = payload.len().checked_sub(SEAL).ok_or(CryptoError)?;
+        // The tag is cut off without a check: the simulator does not corrupt packets.
         payload.truncate(len);
         Ok(())
     }
@@ -75,6 +76,7 @@ impl HeaderKey for Null {
 /// Signs tokens of stateless resets, which nobody sends here.
 impl HmacKey for Null {
     fn sign(&self, data: &[u8], signature_out: &mut [u8]) {
+        // quinn compares signatures of reset tokens, so that they must depend on the data.
         signature_out.fill(0);
         signature_out.iter_mut().zip(data).for_each(|(out, byte)| *out = *byte);
     }
@@ -203,7 +205,9 @@ impl Handshake {
 
     /// Takes a flight that has come whole off what arrived; says whether there was one.
     fn take_flight(&mut self) -> Result<bool, TransportError> {
+        // `true` would announce handshake data, of which there is none.
         let Some((Step::Read { bytes, has_parameters }, rest)) = self.steps.split_first() else { return Ok(false) };
+        // A flight may take several packets.
         if self.arrived.len() < *bytes {
             return Ok(false);
         }
@@ -220,9 +224,11 @@ impl Handshake {
     fn flight(&self, bytes: usize, has_parameters: bool) -> Vec<u8> {
         let mut flight = Vec::with_capacity(bytes);
         if has_parameters {
+            // A length, because the rest of the flight is padding up to the size of TLS's messages.
             flight.extend((self.parameters.len() as u16).to_be_bytes());
             flight.extend(&self.parameters);
         }
+        // The sizes of flights are constants, so a new version of quinn could break them.
         assert!(flight.len() <= bytes, "quinn's transport parameters are longer than the flight they are in");
         flight.resize(bytes, 0);
         flight
@@ -250,6 +256,7 @@ impl Session for Handshake {
         None
     }
 
+    // quinn sends 1-RTT data as soon as this end has no step left.
     fn is_handshaking(&self) -> bool {
         !self.steps.is_empty()
     }

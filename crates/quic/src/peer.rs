@@ -46,6 +46,7 @@ impl fmt::Debug for Peer {
 impl Peer {
     /// Opens a connection.
     pub(crate) fn connect(now: Instant, stack: Quinn, seeds: SeedTree) -> Self {
+        // A client accepts no connections.
         let mut endpoint = settings::endpoint(seeds, None);
         let config = settings::client(stack, seeds);
         let connection = endpoint.connect(clock::outside(now), config, PEER, "simulated");

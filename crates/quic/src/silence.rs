@@ -36,6 +36,7 @@ impl Silence {
     /// The probe timer has expired, which runs from the last packet that asks for an acknowledgement (RFC 9002 §6.2.1).
     pub(crate) fn on_timeout(&mut self, now: Instant) -> ExternalEvent {
         let timer = now - self.asked;
+        // Measured from the last progress, as the TCP endpoints measure it.
         let freeze = now - std::mem::replace(&mut self.progress, now);
         self.timeouts += 1;
         self.frozen += freeze;

@@ -30,6 +30,7 @@ impl HeaderSize {
     pub const fn packet_bytes(self, segment: &Segment) -> u32 {
         let options = match self {
             Self::Ns2Vegas => return Self::vegas_bytes(segment),
+            // ns-2 counts 8 bytes per SACK block, and no other options.
             Self::Ns2 => 8 * segment.options.sack.len(),
             Self::Real => segment.options.wire_len(),
         };
@@ -38,6 +39,7 @@ impl HeaderSize {
 
     const fn vegas_bytes(segment: &Segment) -> u32 {
         match segment.options.mss {
+            // ns-2's Vegas sends a full-sized packet instead of a SYN.
             Some(mss) if !segment.flags.contains(Flags::ACK) => mss.get() as u32,
             _ if segment.len > 0 => segment.len as u32,
             _ => Self::Ns2.packet_bytes(segment),

@@ -75,6 +75,7 @@ impl EventQueue {
     /// Inserts the event of a slot. It must not come before the last event that was removed.
     #[inline]
     pub(crate) fn push(&mut self, slot: SlotId) {
+        // Packets arrive in the near future: the first two branches take nearly all events.
         let page = self.bucket_of(slot);
         let list = if page < self.closed {
             &mut self.open
@@ -144,6 +145,7 @@ impl EventQueue {
     #[inline]
     fn advance(&mut self) {
         match self.pages.next_nearby(self.closed) {
+            // An event in the heap may come before the next bucket; then the slow path merges it.
             Some(next) if next < self.beyond && self.season.events < SEASON => self.open_bucket(next),
             _ => self.advance_far(),
         }
@@ -158,6 +160,7 @@ impl EventQueue {
 
     #[inline(never)]
     fn advance_far(&mut self) {
+        // Adjust here, where the current bucket is empty and nothing is half consumed.
         if self.season.events >= SEASON {
             self.adjust();
         }

@@ -39,6 +39,7 @@ impl<O: Observer> Forwarder<O> {
         self.events.pool.get_mut(slot).event.timestamp = self.now;
         if self.forward(slot) {
             // An endpoint that sends to itself.
+            // It crosses no link, but its arrival is an event, so that it does not overtake events of the same time.
             self.schedule_arrival(LinkId(0), slot);
         }
     }
@@ -48,6 +49,7 @@ impl<O: Observer> Forwarder<O> {
     #[expect(clippy::inline_always, reason = "every packet comes by several times, so that calls cost much")]
     pub(crate) fn forward(&mut self, slot: SlotId) -> bool {
         let step = self.network.first_hop(self.events.pool.get(slot).packet.route);
+        // One bit decides the common case, an analytic link.
         if !step.needs_event() {
             self.carry(slot, step);
         } else if step != Hop::END {
@@ -70,12 +72,14 @@ impl<O: Observer> Forwarder<O> {
             if O::PACKETS {
                 self.observer.on_packet(entered, PacketEvent::Entered(step.link()), packet);
             }
+            // The route is consumed as the packet advances, so that its current hop is always the first one.
             packet.route = packet.route.rest();
             if !step.is_chained() {
                 break;
             }
             step = self.network.first_hop(packet.route);
         }
+        // Chained hops never end at a reordering link, so only the last link of the loop can be one.
         if self.network.link(step.link()).is_impaired {
             return self.exit_with_impairments(step.link(), slot);
         }
@@ -85,6 +89,7 @@ impl<O: Observer> Forwarder<O> {
     #[cold]
     fn drop_at(&mut self, link: LinkId, at: Instant, slot: SlotId) {
         let cause = self.network.link(link).drop_cause();
+        // Drops are reported even without `Observer::PACKETS`: the tables of every run count them.
         self.observer.on_packet(at, PacketEvent::Dropped(link, cause), self.events.pool.set_free(slot));
     }
 

@@ -21,12 +21,14 @@ pub struct CorrelatedBernoulli {
 impl CorrelatedBernoulli {
     /// Makes trials with a probability from 0 to 1 and a correlation from 0 to below 1.
     pub fn new(probability: f64, correlation: f64, mut random: Random) -> Self {
+        // netem starts its correlated generator from a random value, too.
         let last = random.unit();
         Self { probability, correlation, random, last }
     }
 
     /// Runs one trial.
     pub fn draw(&mut self) -> bool {
+        // `get_crandom` of Linux' `sch_netem.c`, in floating point.
         self.last = (1.0 - self.correlation) * self.random.unit() + self.correlation * self.last;
         self.last < self.probability
     }
@@ -108,7 +110,9 @@ impl Impairments {
 
     /// Counts a packet that passes. Returns the held packets that it releases before their deadline.
     pub(crate) fn pass(&mut self, at: Instant, packet: &Packet) -> impl Iterator<Item = u32> {
+        // Only packets that the rule could have held count as passing: ACKs of another flow do not release data.
         let counts = self.reordering.as_ref().is_some_and(|rule| rule.filter.matches(packet));
+        // Deadlines rise with the order of holding, since the delay is the same for all.
         while self.waiting.pop_front_if(|first| first.deadline <= at).is_some() {}
         self.waiting.iter_mut().for_each(|one| one.still_to_pass -= u32::from(counts));
         // All wait for the same number of packets, so they come free in order.

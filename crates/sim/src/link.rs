@@ -211,6 +211,7 @@ impl Link {
     /// Counts the queue lengths that packets of `groups` groups find, from a given time on.
     pub fn count_queue_lengths(&mut self, groups: usize, from: Instant) {
         (self.is_plain, self.fast_path_bytes) = (false, 0);
+        // Every packet must now take the slow path, which counts.
         self.queue_lengths = Some(Box::new(QueueLengths { from, counts: vec![Vec::new(); groups] }));
     }
 
@@ -223,6 +224,7 @@ impl Link {
     pub fn bits_sent(&self) -> f64 {
         let seconds_left = self.transmission_after_end.as_secs_f64();
         let known = || seconds_left * self.settings.rate.bits_per_second() as f64;
+        // `bytes_out` counts on arrival: subtract what was not on the wire by the end.
         let unsent = self.server.as_ref().map_or_else(known, |server| self.unsent_by(server));
         self.total.bytes_out as f64 * 8.0 - unsent
     }
@@ -250,10 +252,12 @@ impl Link {
     #[inline(never)]
     pub(crate) fn accept(&mut self, timestamp: &mut Timestamp, packet: &Packet) -> bool {
         let now = *timestamp;
+        // The fast path needs the usual size, and no tie with the end of a transmission, which ns-2's clock decides.
         if packet.bytes != self.fast_path_bytes || self.free_at.at == now.at {
             return self.accept_slow_path(timestamp, packet);
         }
         if self.free_at.at < now.at {
+            // An idle link has no packets waiting: forget those that have left.
             self.waiting.clear();
             let time = self.clock.repeat_first();
             *timestamp = self.transmit_at(now, time);
@@ -273,6 +277,7 @@ impl Link {
     #[inline(never)]
     fn accept_slow_path(&mut self, timestamp: &mut Timestamp, packet: &Packet) -> bool {
         let is_lost = self.has_losses && self.is_lost(timestamp.at, packet);
+        // A packet that arrives just when the last one leaves finds the link idle, or not, as ns-2's clock says.
         let is_idle = self.free_at.is_not_after(*timestamp);
         let is_kept = !is_lost && self.has_room(*timestamp, is_idle, packet);
         self.count(timestamp.at, packet, is_kept);
@@ -309,12 +314,14 @@ impl Link {
 
     /// Returns when an accepted packet arrives at the far end.
     fn transmit(&mut self, now: Timestamp, is_idle: bool, bytes: u32) -> Timestamp {
+        // Loss rules and histograms must see every packet, so that such links never use the fast path.
         let fits = self.is_plain && u64::from(bytes) < self.max_bytes_when_idle;
         self.fast_path_bytes = if fits { bytes } else { 0 };
         if is_idle {
             let time = self.clock.send_first(bytes);
             self.transmit_at(now, time)
         } else {
+            // The start of transmission is final: the discipline is FIFO, and no later packet can change it.
             self.waiting.push(now, self.free_at, bytes);
             self.update_max_backlog();
             self.waited += self.free_at.at - now.at;
@@ -324,6 +331,7 @@ impl Link {
     }
 
     fn update_max_backlog(&mut self) {
+        // A new maximum raises the limit of the fast path: below it, one more packet cannot set a maximum.
         if self.waiting.len() > self.max_backlog {
             self.max_backlog = self.waiting.len();
             self.usual = self.limit.packets_with_room(self.max_backlog);
@@ -334,6 +342,7 @@ impl Link {
     #[inline]
     fn transmit_at(&mut self, start: Timestamp, (span, seconds): (Duration, f64)) -> Timestamp {
         self.free_at = start.after(span, seconds);
+        // Bits behind the end of the run are subtracted in `bits_sent`.
         if self.free_at.at > self.end {
             self.count_after_end(start.at);
         }

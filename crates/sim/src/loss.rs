@@ -61,6 +61,7 @@ impl Loss {
             return false;
         }
         let number = self.count;
+        // Counted before the rule decides, so that `List` and `Periodic` number packets as they arrive, lost or not.
         self.count += 1;
         match &mut self.rule {
             LossRule::List(numbers) => numbers.binary_search(&number).is_ok(),

@@ -82,6 +82,7 @@ pub fn fewest_links(ends: &[(NodeId, NodeId)], from: NodeId, to: NodeId) -> Opti
             return Some(backtrack(ends, from, to, &incoming_link));
         }
         for (index, &(start, end)) in ends.iter().enumerate() {
+            // Of equally short routes, breadth-first search in order of declaration finds the first declared one.
             if start == node && end != from && incoming_link[end.0 as usize].is_none() {
                 incoming_link[end.0 as usize] = Some(LinkId(index as u32));
                 frontier.push_back(end);
@@ -130,9 +131,11 @@ impl Network {
 
     /// Adds a route over these links, each of which must begin where the one before ends.
     pub fn add_route_over(&mut self, links: Vec<LinkId>) -> RouteId {
+        // The first link of a route is fed by a host, which may send at any time.
         let mut feeder = Upstream::Many;
         for &link in &links {
             let known = &mut self.feeders[link.0 as usize];
+            // A link whose routes all come over the same upstream link sees packets in order, with no other source.
             *known = if *known == Upstream::Nobody || *known == feeder { feeder } else { Upstream::Many };
             feeder = Upstream::One(link);
         }
@@ -157,6 +160,8 @@ impl Network {
 
     fn is_chained(&self, link: LinkId, next: Hop) -> bool {
         let is_private = |link: LinkId| matches!(self.feeders[link.0 as usize], Upstream::One(_));
+        // Computing an arrival ahead of time needs three things: a next link that only this one feeds, no reordering,
+        // and analytic links on both sides.
         let is_known = next != Hop::END && is_private(next.link()) && !self.link(next.link()).is_event_driven();
         is_known && !self.link(link).is_impaired && !self.link(link).is_event_driven()
     }

@@ -65,6 +65,7 @@ impl Packet {
     /// Returns the segment to write it.
     #[inline]
     pub(crate) fn segment_mut(&mut self) -> &mut Segment {
+        // A reused slot may hold a datagram. Segments are overwritten in place: their fields are all set by the writer.
         if matches!(self.content, Content::Datagram(_)) {
             self.content = Content::Segment(Segment::default());
         }

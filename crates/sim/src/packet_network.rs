@@ -102,6 +102,7 @@ impl<O: Observer> PacketNetwork<O> {
 
     /// Handles all events until `now`, inclusive.
     fn advance(&mut self, now: Instant) {
+        // `pop_before` excludes its bound, and events at `now` are due.
         while let Some(slot) = self.forwarder.events.pop_before(now + INSTANT_LENGTH) {
             let event = self.forwarder.events.pool.get(slot).event;
             self.forwarder.now = event.timestamp;
@@ -111,6 +112,7 @@ impl<O: Observer> PacketNetwork<O> {
                 self.on_event(slot, event);
             }
         }
+        // Events may have set the time to `now` already, with ns-2's tie break, which must not be lost.
         if self.forwarder.now.at < now {
             self.forwarder.now = Timestamp::from_instant(now);
         }

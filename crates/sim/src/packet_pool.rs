@@ -43,6 +43,7 @@ pub(crate) struct Slot {
 
 impl Slot {
     fn vacant() -> Self {
+        // Most packets are segments, so a new slot is ready for one without a change of variant.
         let content = Content::Segment(Segment::default());
         Self { event: SimEvent::NONE, packet: Packet::external(RouteId(0), 0, content) }
     }
@@ -91,6 +92,7 @@ impl PacketPool {
         let id = self.free;
         let slot = &mut self.all[id.index()];
         let told = write(&mut slot.packet)?;
+        // The slot leaves the free list only after the writer succeeded: a refused packet costs nothing.
         self.free = slot.event.next;
         self.taken += 1;
         Some((id, told))
@@ -100,6 +102,7 @@ impl PacketPool {
     #[inline]
     pub(crate) fn set_free(&mut self, id: SlotId) -> &Packet {
         let slot = &mut self.all[id.index()];
+        // Last in, first out: the slot that was freed last is still in the cache.
         slot.event.next = std::mem::replace(&mut self.free, id);
         self.taken -= 1;
         &slot.packet
@@ -121,6 +124,8 @@ impl PacketPool {
     pub(crate) fn insert(&mut self, first: &mut SlotId, id: SlotId) {
         let key = self.get(id).event.key();
         let (mut before, mut next) = (SlotId::NONE, *first);
+        // A bucket holds one or two events, so that a linear search is the fastest. `<=` keeps equal events in order of
+        // insertion.
         while let Some(other) = self.all.get(next.index()).filter(|other| other.event.key() <= key) {
             (before, next) = (next, other.event.next);
         }

@@ -14,6 +14,7 @@ pub(crate) struct Payloads {
 impl Payloads {
     /// Stores the payload of a packet.
     pub(crate) fn put(&mut self, slot: SlotId, payload: Vec<u8>) {
+        // Slot numbers are dense, so that a vector is enough.
         if self.kept.len() <= slot.index() {
             self.kept.resize_with(slot.index() + 1, Vec::new);
         }

@@ -61,12 +61,14 @@ impl VariableRate {
 
     /// Returns the end of the transmission that starts at `start`.
     pub(crate) fn send(&mut self, start: Timestamp, bytes: u32) -> Timestamp {
+        // A change at the start of a transmission applies to it.
         while self.step_before(start.at + Duration::from_nanos(1)).is_some() {}
         let (span, seconds) = self.clock.send(bytes);
         let mut end = start.after(span, seconds);
         let mut rate = self.rate;
         while let Some(at) = self.step_before(end.at) {
             // What is not sent by then takes longer, or shorter, from there on.
+            // The bits that are left take longer or shorter at the new rate.
             let factor = rate.bits_per_second() as f64 / self.rate.bits_per_second() as f64;
             end = Timestamp::from_instant(at + (end.at - at).mul_f64(factor));
             rate = self.rate;
@@ -79,6 +81,7 @@ impl VariableRate {
         let (at, rate) = *self.steps.get(self.next_step).filter(|(at, _)| *at < time)?;
         self.next_step += 1;
         self.rate = rate;
+        // A remainder counts in units of the old rate: it cannot be kept.
         self.clock = TransmissionClock::new(rate);
         Some(at)
     }
@@ -106,6 +109,7 @@ impl DeliveryOpportunities {
         self.next += 1;
         if self.next == self.times.len() {
             self.next = 0;
+            // mahimahi repeats a trace from its last time on.
             self.round += self.times.last().copied().unwrap_or(Duration::MAX);
         }
     }
@@ -113,6 +117,7 @@ impl DeliveryOpportunities {
     /// Uses up the opportunities until `now`. Returns how many bytes those at `now` can carry.
     pub(crate) fn take(&mut self, now: Instant) -> u32 {
         let mut bytes = 0;
+        // Opportunities that passed while the queue was empty are lost, as in mahimahi's mm-link.
         while self.next() <= now {
             bytes += if self.next() == now { RateChanges::OPPORTUNITY_BYTES } else { 0 };
             self.burn();

@@ -26,6 +26,7 @@ impl Timestamp {
 
     /// Makes the timestamp of a reading of ns-2's clock.
     pub(crate) fn from_seconds(seconds: f64) -> Self {
+        // ns-2's scripts schedule in seconds of double precision: rounding them to nanoseconds would reorder ties.
         Self { at: Instant::ZERO + Duration::from_secs_f64(seconds), ns2: seconds }
     }
 
@@ -42,6 +43,8 @@ impl Timestamp {
 
     /// Returns the timestamp with this time and tie break.
     pub(crate) fn from_tie_break(at: Instant, tie_break: u32) -> Self {
+        // The exact time and ns-2's reading differ by far less than 2^24 units in the last place, so the low bits
+        // identify the reading.
         let rough = at.as_secs_f64().to_bits();
         // The difference of the last bits as a signed number: they may have wrapped around.
         let unused = 32 - Self::TIE_BITS;
@@ -61,6 +64,7 @@ impl Timestamp {
     /// these bits tell, an event comes back with another reading of it, and what was to happen then must be due all the same.
     #[inline]
     pub(crate) fn is_not_after(self, other: Self) -> bool {
+        // Nearly all comparisons are decided by whole nanoseconds; the slow part is not inlined.
         self.at < other.at || (self.at == other.at && self.is_not_after_ns2(other))
     }
 

@@ -44,6 +44,7 @@ impl TransmissionClock {
     /// The same as [`Self::send_first`] for a packet of the last one's size.
     #[inline]
     pub(crate) fn repeat_first(&mut self) -> (Duration, f64) {
+        // An idle link starts a new busy period: rounding of the last one does not carry over.
         self.remainder = self.last.remainder;
         (self.last.span, self.last.seconds)
     }
@@ -52,6 +53,7 @@ impl TransmissionClock {
     #[inline]
     pub(crate) fn repeat(&mut self) -> (Duration, f64) {
         self.remainder += self.last.remainder;
+        // Carrying the remainder keeps long busy periods exact: transmission times are not multiples of 1 ns.
         if self.remainder < self.rate.bits_per_second() {
             return (self.last.span, self.last.seconds);
         }
@@ -60,6 +62,7 @@ impl TransmissionClock {
     }
 
     fn look_at(&mut self, bytes: u32) {
+        // A comparison instead of a division.
         if self.last.bytes != bytes {
             self.compute(bytes);
         }
@@ -70,6 +73,7 @@ impl TransmissionClock {
     fn compute(&mut self, bytes: u32) {
         let mut remainder = 0;
         let span = self.rate.transmission_time(u64::from(bytes), &mut remainder);
+        // The same expression in the same order as ns-2's `LinkDelay::txtime`, for the same bits.
         let seconds = 8.0 * f64::from(bytes) / self.rate.bits_per_second() as f64;
         self.last = Transmission { bytes, span, remainder, seconds };
     }

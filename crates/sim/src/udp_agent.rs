@@ -150,6 +150,8 @@ impl ExternalAgent {
     /// Data are always sent for the first time: QUIC repeats them in packets of new numbers (RFC 9002 §3).
     fn write_packet(&mut self, now: Instant, packet: &mut Packet) -> Option<Written> {
         let ExternalDatagram { payload, ecn, is_data } = self.connection.poll_transmit(now)?;
+        // quinn always asks for ECN. Its ECN validation then finds that the path does not support it (RFC 9000
+        // §13.4.2).
         let ecn = if self.ecn { ecn } else { Ecn::NotCapable };
         packet.content = Content::Datagram(Datagram { len: payload.len() as u16, ecn, ..Datagram::default() });
         self.payload = payload;

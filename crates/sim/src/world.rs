@@ -123,8 +123,10 @@ impl<O: Observer> World<O> {
                 self.forwarder.now = Timestamp::from_instant(end);
                 return true;
             };
+            // Copied: handling the event reuses its slot.
             let event = self.forwarder.events.pool.get(slot).event;
             self.forwarder.now = event.timestamp;
+            // Arrivals are the most frequent events, and have no wake-up or timer to look up.
             if !event.is_arrival() {
                 self.on_event(slot, event);
             } else if self.forwarder.forward(slot) {
@@ -171,6 +173,7 @@ impl<O: Observer> World<O> {
     fn deliver(&mut self, slot: SlotId) {
         let id = self.forwarder.events.pool.get(slot).packet.to;
         let endpoint = &mut self.endpoints[id.0 as usize];
+        // Packets of a closed connection are still in the network when its endpoint number is used again.
         if !endpoint.take(id, slot, &mut self.forwarder) {
             return;
         }
@@ -203,6 +206,7 @@ impl<O: Observer> World<O> {
             && let Some(event) = connection.poll_event()
         {
             self.on_tcp_event(id, event);
+            // An event may have closed the connection and opened another one with the same number.
             if self.endpoints[id.0 as usize].generation != generation {
                 return false;
             }
@@ -241,6 +245,7 @@ impl<O: Observer> World<O> {
     }
 
     fn on_drained(&mut self, id: EndpointId) {
+        // TCP is drained, but the application's data is not: some of it waits for room.
         if self.endpoints[id.0 as usize].unwritten > 0 {
             return;
         }
@@ -256,10 +261,12 @@ impl<O: Observer> World<O> {
 
     fn on_timer(&mut self, id: EndpointId) {
         let endpoint = &mut self.endpoints[id.0 as usize];
+        // Timer events are not cancelled: one that was replaced by an earlier one is ignored.
         if endpoint.armed != self.forwarder.now.at || !endpoint.is_in_use {
             return;
         }
         endpoint.armed = Instant::NEVER;
+        // The deadline may have moved while the event was pending: then the timer is set again.
         if endpoint.agent.poll_timeout().is_some_and(|deadline| deadline <= self.forwarder.now.at) {
             let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.forwarder.observer };
             endpoint.agent.on_timeout(&mut Cx { now: self.forwarder.now.at, trace: &mut tracer });
@@ -330,6 +337,7 @@ impl<O: Observer> World<O> {
         let opener_id = self.alloc_endpoint_pair();
         for (id, agent, route, coming) in [(opener_id, opener, there, back), (opener_id.peer(), listener, back, there)]
         {
+            // Packets and receivers of the last user of this number must not match.
             let generation = self.endpoints.get(id.0 as usize).map_or(0, |old| old.generation + 1);
             let endpoint = Endpoint {
                 agent,
@@ -385,6 +393,7 @@ impl<O: Observer> World<O> {
         if !self.endpoints[id.0 as usize].is_in_use {
             return;
         }
+        // The end is reported once, by the end that finishes first, while both connections still exist.
         if self.endpoints[id.peer().0 as usize].is_in_use {
             self.report_end(EndpointId(id.0 & !1));
         }
@@ -399,6 +408,7 @@ impl<O: Observer> World<O> {
     fn report_end(&mut self, opener: EndpointId) {
         let [opener, listener] = [opener, opener.peer()].map(|id| &self.endpoints[id.0 as usize]);
         match (&opener.agent, &listener.agent) {
+            // Reported when it was released.
             _ if !opener.is_in_use => {}
             (Agent::Tcp(sender), Agent::Tcp(receiver)) => {
                 let end = FlowEnd::of(self.forwarder.now.at, sender, Some(receiver));

@@ -20,6 +20,7 @@ impl Bulk {
 impl SenderApp for Bulk {
     fn on_wake(&mut self, io: &mut dyn SenderIo) {
         let connection = io.open(self.path);
+        // 2^60 bytes outlast any run.
         io.write(connection, self.bytes.unwrap_or(ENDLESS));
     }
 

@@ -113,6 +113,7 @@ impl AppTable {
     pub fn attach(&mut self, id: ReceiverId, connection: ConnectionId, generation: u32) -> bool {
         let slot = &mut self.receivers[id.0 as usize];
         let is_free = slot.connection.is_none();
+        // A flow may open more connections; the receiver reads the first one.
         slot.connection = slot.connection.or(Some((connection, generation)));
         is_free
     }
@@ -197,6 +198,7 @@ pub fn with_sender<H: AppHost>(
     now: Instant,
     act: impl FnOnce(&mut dyn SenderApp, &mut dyn SenderIo),
 ) -> Option<ConnectionId> {
+    // Taken out, because the callback borrows the whole host. `None` means a nested call of the same application.
     let mut app = host.apps_mut().senders[id.0 as usize].app.take()?;
     let mut io = SenderHandle { host, id, now, used: None };
     act(&mut *app, &mut io);
@@ -325,6 +327,7 @@ impl<H: AppHost> ReceiverIo for ReceiverHandle<'_, H> {
     fn ask(&mut self, bytes: u64, request: Request) {
         if self.host.is_connected(self.id) && self.host.enable_requests(self.id) {
             let slot = self.slot_mut();
+            // Requests carry no content: the opener knows one by how many bytes it has received.
             slot.requested_bytes += bytes;
             slot.requests.push_back((slot.requested_bytes, request));
         }

@@ -77,6 +77,7 @@ impl Waiting {
     fn message(&self) -> u64 {
         let tag = if self.content == Content::Sound { SOUND_HEADER } else { PICTURE_HEADER };
         let message = self.bytes + tag;
+        // RTMP cuts messages into chunks with a header each (§5.3).
         message + FIRST_HEADER + (message.div_ceil(CHUNK) - 1) * NEXT_HEADER
     }
 }
@@ -109,6 +110,7 @@ impl Ingest {
             if let Rule::Bitrate(bitrate) = &self.rule {
                 bytes = bitrate.scale(bytes);
             }
+            // OBS checks on each video packet, before it is queued.
             self.relieve(io);
         }
         let waiting = Waiting { made: self.start + packet.at, bytes, content: packet.content };
@@ -142,6 +144,7 @@ impl Ingest {
         {
             io.write_unit_made(connection, packet.message(), packet.made);
             self.writing = Some((io.now(), packet.bytes));
+            // The socket took all: the write would have returned at once.
             if !io.is_blocked(connection) {
                 self.on_taken(io.now());
             }

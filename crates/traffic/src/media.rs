@@ -25,12 +25,14 @@ impl SenderApp for Media {
                 self.start = io.now();
                 io.open(self.path)
             });
+            // Units that are due together are written in one call, before anything is sent.
             let Some(due) = self.timetable.written(self.start, self.next).filter(|due| *due > io.now()) else {
                 io.write_unit(connection, bytes);
                 self.next += 1;
                 continue;
             };
             return match self.timetable.written_seconds(self.start, self.next) {
+                // ns-2's CBR schedules in floating point; the exact value decides ties with packets.
                 Some(seconds) => io.wake_at_seconds(seconds),
                 None => io.wake_at(due),
             };

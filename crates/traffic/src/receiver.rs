@@ -45,11 +45,13 @@ const BEGUN: usize = 256;
 impl Completion {
     /// Records that a part was read. Returns its unit if that is complete now.
     pub fn take(&mut self, part: Part) -> Option<u64> {
+        // From the back: parts of the newest unit are the most frequent.
         let place = self.begun.iter().rposition(|(unit, _)| *unit == part.unit);
         let before = place.and_then(|place| self.begun.remove(place)).map_or(0, |(_, parts)| parts);
         if before + 1 == part.parts {
             return Some(part.unit);
         }
+        // Bounded memory: units whose parts were lost would stay for ever.
         if self.begun.len() == BEGUN {
             self.begun.pop_front();
         }
@@ -62,6 +64,7 @@ impl Completion {
 /// the last.
 pub fn cut(unit: u64, bytes: u64, mss: u64) -> impl Iterator<Item = (Part, u64)> {
     let mss = mss.max(1);
+    // All parts but the last are full: fewest segments.
     let parts = bytes.div_ceil(mss) as u32;
     let mut left = bytes;
     (0..parts)

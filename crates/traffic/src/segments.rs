@@ -43,6 +43,7 @@ impl Ladder {
 
     /// Returns the bytes of a unit: all of a rate are alike.
     pub(crate) fn bytes(&self, rung: usize) -> u64 {
+        // 128 bits: rate times nanoseconds exceeds 64 bits for long units.
         let bit_nanos = u128::from(self.rates[rung].bits_per_second()) * u128::from(self.unit.as_nanos());
         (bit_nanos / 8_000_000_000).max(1) as u64
     }

@@ -77,6 +77,7 @@ impl Timetable {
         match &self.script {
             Script::Constant { bytes, .. } | Script::Regular { bytes, .. } => Some(*bytes),
             Script::Clip { frames, .. } => {
+                // A clip repeats; an empty one has no units.
                 let index = number.checked_rem(frames.len() as u64)?;
                 frames.get(index as usize).map(|frame| frame.bytes)
             }
@@ -89,6 +90,8 @@ impl Timetable {
         let first = start + self.lead;
         Some(match &self.script {
             Script::Constant { rate, bytes } => {
+                // 128 bits: the product exceeds 64 bits after minutes of a fast stream. From the start, so that
+                // rounding does not add up.
                 let bit_nanos = u128::from(number) * u128::from(*bytes) * 8_000_000_000;
                 first + Duration::from_nanos((bit_nanos / u128::from(rate.bits_per_second())) as u64)
             }

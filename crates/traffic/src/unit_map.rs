@@ -74,6 +74,7 @@ impl UnitMap {
     /// Removes and returns the next part that was read completely. Parts with skipped bytes are dropped.
     pub fn pop_complete(&mut self) -> Option<Part> {
         while let Some((range, part)) = self.parts.pop_front_if(|(range, _)| range.end <= self.read) {
+            // A part with skipped bytes cannot be used: its unit stays incomplete.
             if self.skipped_to <= range.start {
                 return Some(part);
             }
@@ -105,6 +106,7 @@ impl UnitMap {
     }
 
     fn index_of(&self, position: u64) -> Option<usize> {
+        // Parts are in stream order, so positions rise.
         self.parts.binary_search_by_key(&position, start_of).ok()
     }
 }

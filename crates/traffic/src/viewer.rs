@@ -92,17 +92,20 @@ impl Viewer {
 
     /// Lets the player read and play whatever it can now, then sends what is due, then looks for the next moment.
     fn advance(&mut self, io: &mut dyn ReceiverIo) {
+        // Whether anything was read decides about heartbeats.
         let parts_before = self.player.buffer().parts_read;
         self.player.advance(io);
         let buffer = self.player.buffer();
         if buffer.parts_read > parts_before {
             self.clock.on_data(io.now());
         }
+        // No feedback and no wake-up after the last unit, so that the run can become idle.
         if buffer.is_over() {
             return;
         }
         self.clock.send_due(io, buffer.reception);
         let times = self.player.next_time().into_iter().chain(self.clock.next_time());
+        // What is due now was done above.
         if let Some(at) = times.filter(|at| *at > io.now()).min() {
             io.wake_at(at);
         }
@@ -111,6 +114,7 @@ impl Viewer {
 
 impl ReceiverApp for Viewer {
     fn on_wake(&mut self, io: &mut dyn ReceiverIo) {
+        // The first wake-up comes when the sender opens: that is time 0 of playback.
         if !self.is_started {
             self.is_started = true;
             self.player.buffer().start = io.now();

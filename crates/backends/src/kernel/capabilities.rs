@@ -155,6 +155,7 @@ pub(super) fn options_of(scenario: &Scenario, spec: &FlowSpec) -> Result<Options
     let Carrier::Tcp(settings) = &spec.carrier else { unreachable!("datagrams were refused") };
     Ok(Options {
         control,
+        // `TCP_MAXSEG` counts the options of each segment as payload.
         segment: (u64::from(spec.carrier.mss()) + super::TIMESTAMPS) as i32,
         window: i32::try_from(u64::from(settings.opener.window.max) * u64::from(spec.carrier.mss()))
             .unwrap_or(i32::MAX),

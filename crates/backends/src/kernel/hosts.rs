@@ -65,6 +65,7 @@ impl KernelHosts {
     pub(super) fn new(scenario: &Scenario, flows: &[FlowSpec]) -> Result<Self, RunError> {
         let namespaces =
             NamespacePair::new(flows.iter().map(|spec| u64::from(spec.carrier.mss()) + HEADERS).max().unwrap_or(0))?;
+        // ECN is a setting of the namespace, not of a socket (`ip-sysctl.rst`).
         let marks = if flows.iter().any(|spec| asks_for_marks(&spec.carrier)) { "1" } else { "0" };
         for (setting, value) in SETTINGS.into_iter().chain([(c"/proc/sys/net/ipv4/tcp_ecn", marks)]) {
             for side in [&namespaces.near, &namespaces.far] {
@@ -93,6 +94,7 @@ impl KernelHosts {
 
     fn watch(&self, socket: &OwnedFd, token: u64, flags: epoll::EventFlags) -> io::Result<()> {
         let data = epoll::EventData::new_u64(token);
+        // Edge triggered: an opener is writable most of the time, which would wake the loop without end.
         Ok(epoll::add(&self.poll, socket, data, flags | epoll::EventFlags::ET)?)
     }
 
@@ -124,6 +126,7 @@ impl Ends {
         let address = SocketAddrV4::new(host_config(Side::Far, 0).v4, port);
         let (opener, listener) = (socket(&namespaces.near)?, socket(&namespaces.far)?);
         rustix::net::bind(&listener, &address)?;
+        // Every flow has a socket of its own, so that socket options can differ by flow.
         rustix::net::listen(&listener, 1)?;
         Ok(Self { opener, listener, is_accepted: false, address, since: Instant::ZERO, read: 0 })
     }
@@ -145,6 +148,7 @@ impl Hosts for KernelHosts {
         self.watch(&ends.opener, number << 1, epoll::EventFlags::OUT | epoll::EventFlags::IN)?;
         self.watch(&ends.listener, number << 1 | LISTENER, epoll::EventFlags::IN)?;
         ends.since = now;
+        // Non-blocking: the handshake goes on while the loop runs.
         match rustix::net::connect(&ends.opener, &ends.address) {
             Ok(()) | Err(Errno::INPROGRESS) => {}
             Err(error) => return Err(error.into()),
@@ -169,6 +173,7 @@ impl Hosts for KernelHosts {
 
     fn received(&self, id: ConnectionId) -> u64 {
         let ends = self.ends(id);
+        // A listening socket has no receive queue: `FIONREAD` would fail.
         let unread = if ends.is_accepted { rustix::io::ioctl_fionread(&ends.listener).unwrap_or(0) } else { 0 };
         ends.read + unread
     }
@@ -208,6 +213,7 @@ impl Hosts for KernelHosts {
         let mut room = [MaybeUninit::uninit(); EVENTS];
         let events = match epoll::wait(&self.poll, &mut room, Some(&timeout)) {
             Ok((events, _)) => events,
+            // A signal is no error: the loop checks `stop` and waits again.
             Err(Errno::INTR) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
@@ -222,9 +228,11 @@ impl KernelHosts {
     fn on_event(&mut self, token: u64, flags: epoll::EventFlags, ready: &mut Vec<Readiness>) -> io::Result<()> {
         let (number, id) = (token >> 1, ConnectionId((token >> 1) as u32));
         if token & LISTENER == 0 {
+            // Replies of viewers must be read, or the receive window would close.
             if flags.contains(epoll::EventFlags::IN) {
                 while discard(&self.opened[number as usize].opener, &mut self.room, u64::MAX) > 0 {}
             }
+            // With edge triggering, any event of the opener may mean new room.
             ready.push(Readiness::Writable(id));
         } else if self.ends(id).is_accepted {
             ready.push(Readiness::Readable(id));
@@ -237,6 +245,7 @@ impl KernelHosts {
 
 /// Discards received bytes without a copy (`MSG_TRUNC` of `tcp(7)`). Returns their number.
 fn discard(socket: &OwnedFd, room: &mut [u8], max: u64) -> u64 {
+    // The length limits how much `MSG_TRUNC` discards, although nothing is copied.
     let len = max.min(room.len() as u64) as usize;
     rustix::net::recv(socket, &mut room[..len], RecvFlags::TRUNC).map_or(0, |(_, bytes)| bytes as u64)
 }

@@ -60,6 +60,7 @@ pub(super) struct TcpInfo {
 
 /// Returns what the kernel counts of a connection.
 pub(super) fn info(socket: &OwnedFd) -> io::Result<TcpInfo> {
+    // Zeroed, since an older kernel writes a shorter structure.
     let mut info = TcpInfo::default();
     let mut size = size_of::<TcpInfo>() as libc::socklen_t;
     let place = (&raw mut info).cast();

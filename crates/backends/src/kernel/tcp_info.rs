@@ -13,13 +13,16 @@ fn micros(micros: u64) -> Duration {
 }
 
 pub(super) fn gauges(info: &TcpInfo) -> FlowGauges {
+    // `tcp_packets_in_flight` of `include/net/tcp.h`.
     let in_flight = (info.unacked + info.retrans).saturating_sub(info.sacked + info.lost);
     FlowGauges {
         cwnd: Some(info.snd_cwnd.into()),
+        // Before the first loss the kernel has no threshold.
         ssthresh: (info.snd_ssthresh < NO_THRESHOLD).then(|| info.snd_ssthresh.into()),
         in_flight: Some(in_flight.into()),
         srtt: (info.rtt > 0).then(|| micros(info.rtt.into())),
         rto: Some(micros(info.rto.into())),
+        // `~0` means that the kernel does not pace (`sk_pacing_rate`).
         pacing: (info.pacing_rate < u64::MAX).then_some(info.pacing_rate as f64 * 8.0),
         ..FlowGauges::default()
     }
@@ -38,6 +41,7 @@ pub(super) fn end(info: &TcpInfo, age: Duration, bytes_delivered: u64) -> FlowEn
             ..Statistics::default()
         },
         limited: limited(info, age),
+        // `~0` until the first sample.
         min_rtt: (info.min_rtt > 0 && info.min_rtt < u32::MAX).then(|| micros(info.min_rtt.into())),
         bytes_delivered,
         ..FlowEnd::default()
@@ -51,6 +55,7 @@ fn limited(info: &TcpInfo, age: Duration) -> LimitedTimes {
         idle: age.saturating_sub(busy),
         receiver,
         send_buffer,
+        // `busy_time` contains the two limited times (`tcp_get_info_chrono_stats`).
         network: busy.saturating_sub(receiver + send_buffer),
         ..LimitedTimes::default()
     }

@@ -65,7 +65,9 @@ impl FrameHeaders {
         let known = frame.len().min(Self::LEN);
         let mut bytes = [0; Self::LEN];
         bytes[..known].copy_from_slice(&frame[..known]);
+        // Only the low bytes are known for short frames: the distance is unique within the window.
         let ahead = u64::from_le_bytes(bytes).wrapping_sub(self.first);
+        // 128 bits, because 8 known bytes make 2^64.
         let modulus = 1_u128 << (8 * known);
         (u128::from(ahead) % modulus) as usize
     }

@@ -108,6 +108,7 @@ impl HostStack {
     }
 
     fn poll_fd(&self) -> Option<PollFd<'_>> {
+        // Wait for room in the socket only if something was refused, else `poll` would return at once.
         let flags = if self.stack.is_congested() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         self.stack.device().descriptor().map(|descriptor| PollFd::from_borrowed_fd(descriptor, flags))
     }
@@ -168,6 +169,7 @@ impl LiveHosts {
 
     /// Sleeps until something arrives or is due, so long at max.
     fn sleep(&mut self, span: Duration) -> io::Result<()> {
+        // Timers of both stacks run on this thread.
         let due = [self.near.stack.deadline(), self.far.stack.deadline()].into_iter().flatten().min();
         let span = due.map_or(span, |due| due.since(self.clock.now()).min(span));
         let timeout = Timespec::try_from(std::time::Duration::from_nanos(span.as_nanos()));
@@ -217,6 +219,7 @@ impl LiveHosts {
     /// Accepts the connections on a flow's port.
     fn accept(&mut self, port: u16) {
         while let Some(id) = self.far.stack.accept(port) {
+            // Each flow has its own port and opens one connection at a time.
             let is_this = |ends: &Ends| port_of(ends.flow) == port && ends.listener.is_none();
             let Some(number) = self.opened.iter().position(is_this) else { continue };
             self.opened[number].listener = Some(id);
@@ -284,6 +287,7 @@ impl Hosts for LiveHosts {
     }
 
     fn read_frame(&mut self, id: ConnectionId, may_wait: bool) -> Option<Part> {
+        // Reading a frame would make the stack skip a hole: not allowed for a reader that does not wait.
         if !may_wait && self.listener(id)?.unread() == 0 {
             return None;
         }
@@ -329,6 +333,7 @@ impl Hosts for LiveHosts {
 
     fn undelivered(&self) -> io::Result<u64> {
         let mut undelivered = self.namespaces.dropped()?;
+        // Packets can be lost in the device's queue and in the socket's receive buffer.
         for socket in [&self.near, &self.far].into_iter().filter_map(|host| host.stack.device().descriptor()) {
             undelivered += u64::from(socket::dropped(socket)?);
         }
@@ -338,6 +343,7 @@ impl Hosts for LiveHosts {
     fn wait(&mut self, span: Duration, ready: &mut Vec<Readiness>) -> io::Result<()> {
         // Calls of applications may have caused events: handle them before sleeping.
         self.listen(ready);
+        // With events to handle, only collect packets that are there already.
         self.sleep(if ready.is_empty() { span } else { Duration::ZERO })?;
         for host in [&mut self.near, &mut self.far] {
             host.stack.turn()?;

@@ -32,6 +32,7 @@ impl OpenerLog {
     }
 
     fn flow(&mut self, id: Id) -> Option<FlowId> {
+        // Connections are announced by another part of the thread, perhaps after their first event.
         self.flows.extend(self.opened.try_iter());
         self.flows.get(&id).copied()
     }
@@ -86,6 +87,7 @@ impl Observer for OpenerLog {
     }
 
     fn on_update(&mut self, at: Instant, id: Id, connection: &Connection) {
+        // The stack calls `on_arrival` before the connection handles the segment, and `on_state` after it.
         let arrived = self.arrived.take();
         if let Some(flow) = self.flow(id) {
             self.event_log.lock().on_state(at, flow, arrived.as_ref(), connection);

@@ -32,6 +32,7 @@ impl Acks {
     pub(crate) fn on_progress(&mut self, now: Instant, next: u32) {
         if next > self.next {
             self.next = next;
+            // Full ACKs are sent on a 10 ms grid (§4.8.1), not after each packet.
             let tick = self.tick_after(now);
             self.due = Some(self.due.map_or(tick, |due| due.min(tick)));
         }
@@ -50,9 +51,11 @@ impl Acks {
     /// Returns the number of the ACK that is due and what it acknowledges. Until it is answered, it is repeated.
     pub(crate) fn take_due(&mut self, now: Instant, round_trip: &RoundTrip) -> Option<(u32, u32)> {
         self.due.filter(|due| *due <= now)?;
+        // Repeat if no ACKACK comes in time: the ACK or its answer was lost.
         self.due = Some(self.tick_after(now + round_trip.longest()));
         self.count += 1;
         if self.unanswered.len() == REMEMBERED {
+            // Answers this old would say nothing about the round trip of now.
             self.unanswered.pop_front();
         }
         self.unanswered.push_back((self.count, self.next, now));
@@ -63,6 +66,7 @@ impl Acks {
     pub(crate) fn on_answer(&mut self, now: Instant, number: u32) -> Option<Duration> {
         let index = self.unanswered.iter().position(|(sent, ..)| *sent == number)?;
         let (_, next, sent) = self.unanswered.drain(..=index).next_back()?;
+        // The sender knows the newest state: nothing to repeat.
         if next == self.next {
             self.due = None;
         }

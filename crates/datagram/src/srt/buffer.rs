@@ -36,6 +36,7 @@ pub(crate) struct Next {
 impl Buffer {
     /// Takes a packet, if there is room; else it is gone (§4.8.2).
     pub(crate) fn push(&mut self, now: Instant, datagram: Datagram) {
+        // A full buffer drops new packets, as `srt_sendmsg` refuses them.
         if self.packets.len() < CAPACITY {
             self.packets.push_back(Packet { datagram, written: now, repeated: None });
         }
@@ -52,6 +53,7 @@ impl Buffer {
 
     /// Takes the next packet: repairs go first (§4.8.2).
     pub(crate) fn next(&mut self, now: Instant) -> Option<Next> {
+        // Retransmissions go first, the oldest one before the others: its deadline is the nearest.
         let loss = self.losses.pop_first();
         let sequence = loss.unwrap_or(self.unsent);
         let packet = self.packets.get_mut((sequence - self.first) as usize)?;
@@ -72,6 +74,7 @@ impl Buffer {
     pub(crate) fn on_losses(&mut self, now: Instant, losses: SrtLosses, patience: Duration) {
         for sequence in losses.first.max(self.first)..losses.last.saturating_add(1).min(self.unsent) {
             let packet = &self.packets[(sequence - self.first) as usize];
+            // A report that was sent before our retransmission could arrive does not cause another one.
             if packet.repeated.is_none_or(|repeated| repeated + patience < now) {
                 self.losses.insert(sequence);
             }
@@ -80,6 +83,7 @@ impl Buffer {
 
     /// Drops what was written before that time.
     pub(crate) fn drop_older(&mut self, time: Instant) {
+        // Too-late packet drop (§4.6): the receiver has skipped them.
         let old = self.packets.iter().take_while(|packet| packet.written < time).count();
         self.forget_up_to(self.first + old as u32);
     }
@@ -89,6 +93,7 @@ impl Buffer {
             self.packets.drain(..(next - self.first) as usize);
             self.first = next;
             self.unsent = self.unsent.max(next);
+            // Abandoned packets need no retransmission.
             self.losses = self.losses.split_off(&next);
         }
     }

@@ -24,6 +24,7 @@ impl Pace {
 
     /// Records a packet that the application wrote.
     pub(crate) fn on_written(&mut self, now: Instant, len: u16) {
+        // The rate estimate follows the application's input, not the retransmissions.
         self.input.count(now, f64::from(len) + HEADER);
     }
 

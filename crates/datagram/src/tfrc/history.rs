@@ -87,11 +87,13 @@ impl LossHistory {
 
     fn on_loss(&mut self, loss: Arrival, rtt: Duration, first_interval: &impl Fn() -> u64) {
         let length = match self.event {
+            // Losses within a round trip are one loss event (RFC 5348 §5.2).
             Some((_, start)) if loss.1 <= start + rtt => return,
             Some((number, _)) => loss.0.saturating_sub(number),
             None => first_interval(),
         };
         self.intervals.set_open(length);
+        // The loss event ends the open interval and begins the next one.
         self.intervals.close();
         self.event = Some(loss);
     }
@@ -106,6 +108,7 @@ impl LossHistory {
 impl Hole {
     /// Returns the time at which a missing datagram would have arrived (RFC 5348 §5.2).
     fn time_of(&self, number: u64) -> Instant {
+        // Loss times are interpolated between the neighbours that arrived (RFC 5348 §5.2).
         let share = (number - self.before.0) as f64 / (self.after.0 - self.before.0) as f64;
         self.before.1 + (self.after.1 - self.before.1).mul_f64(share)
     }

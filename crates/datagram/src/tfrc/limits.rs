@@ -27,6 +27,7 @@ impl ReceiveRates {
     /// else the oldest makes room.
     pub(crate) fn update(&mut self, now: Instant, rate: f64, rtt: Duration) {
         for place in &mut self.rates {
+            // Values older than two round trips are dropped (RFC 5348 §4.3, `Update X_recv_set`).
             place.take_if(|(at, _)| *at + rtt * 2 < now);
         }
         let oldest = self.rates.iter_mut().min_by_key(|place| place.map(|(at, _)| at));
@@ -63,6 +64,7 @@ pub(crate) struct DataLimit {
 impl DataLimit {
     /// The sender uses all of its rate now.
     pub(crate) fn on_full_use(&mut self, now: Instant) {
+        // The two variables NotLimited1 and NotLimited2 of RFC 5348 §8.2.1.
         if self.first <= self.newest {
             self.first = now;
         } else if self.second <= self.reported {

@@ -32,6 +32,7 @@ impl Receiver {
     pub(crate) fn on_datagram(&mut self, now: Instant, datagram: &Datagram) {
         let DatagramHeader::TfrcData(header) = datagram.header else { return };
         self.completed = self.inbox.take(datagram);
+        // The sender measures; the receiver only uses its value (RFC 5348 §3.2.1).
         self.rtt = header.rtt.or(self.rtt);
         self.count(now, datagram.len);
         self.last = Some((header.sent, now));
@@ -43,6 +44,7 @@ impl Receiver {
             Some(rtt) if self.deadline.is_none() => self.deadline = Some(now + rtt),
             Some(_) => {}
         }
+        // A new loss event is reported at once (RFC 5348 §6.1).
         self.is_due |= is_worse;
     }
 
@@ -67,6 +69,7 @@ impl Receiver {
         let before = self.losses.loss_event_rate();
         let (segment, rate) = (self.segment, self.received_rate());
         let rtt = self.rtt.unwrap_or_default();
+        // The interval that would give the rate received so far, by the inverse of the equation (RFC 5348 §6.3.1).
         let first_interval = || (1.0 / loss_event_rate_for(segment, rtt.as_secs_f64(), rate)) as u64;
         self.losses.on_arrival((header.sequence, now), is_marked, rtt, first_interval);
         self.losses.loss_event_rate() > before
@@ -88,6 +91,7 @@ impl Receiver {
     /// The feedback timer ran out: reports if there is anything new (RFC 5348 §6.2).
     pub(crate) fn on_timeout(&mut self, now: Instant) {
         if self.deadline.is_some_and(|deadline| deadline <= now) {
+            // Without new data no report is sent (RFC 5348 §6.2).
             self.is_due = self.has_news;
             self.deadline = self.rtt.map(|rtt| now + rtt);
         }

@@ -101,6 +101,7 @@ impl Sender {
             return None;
         }
         let datagram = self.outbox.pop()?;
+        // Timers start with the first datagram, not when the endpoint is made.
         if self.last_sent.is_none() {
             self.reports = ReceiveRates::unbounded(now);
             self.segment = f64::from(datagram.len).max(1.0);
@@ -117,6 +118,7 @@ impl Sender {
     fn on_sent(&mut self, now: Instant, len: u16) {
         // RFC 5348 §4.1 leaves the way of averaging open; an empty datagram still takes its turn.
         self.segment = (self.segment + (f64::from(len) - self.segment) / 16.0).max(1.0);
+        // An empty datagram would take no time at any rate.
         self.last_sent = Some((now, len.max(1)));
         self.is_idle = false;
         if self.outbox.is_empty() {
@@ -138,6 +140,7 @@ impl Sender {
     /// Takes a report (RFC 5348 §4.3).
     pub(crate) fn on_datagram(&mut self, now: Instant, datagram: &Datagram) {
         let DatagramHeader::TfrcFeedback(report) = datagram.header else { return };
+        // The receiver's delay is not part of the path.
         let sample = (now - report.echo).saturating_sub(report.delay);
         let is_first = self.rtt.is_none();
         let rtt = self.rtt.map_or(sample, |rtt| rtt.mul_f64(OLD_RTT_SHARE) + sample.mul_f64(1.0 - OLD_RTT_SHARE));
@@ -150,6 +153,7 @@ impl Sender {
         } else if self.loss_event_rate > 0.0 {
             self.equation_rate = throughput(self.segment, rtt.as_secs_f64(), self.loss_event_rate);
             self.rate = self.equation_rate.min(limit).max(self.smallest_rate());
+        // Slow start: doubles once per round trip (RFC 5348 §4.3, step 4).
         } else if now - self.doubled >= rtt {
             self.rate = (2.0 * self.rate).min(limit).max(self.initial_rate(rtt));
             self.doubled = now;
@@ -174,6 +178,7 @@ impl Sender {
 
     /// Returns the rate of an initial window per round trip (RFC 5348 §4.2; RFC 3390).
     fn initial_rate(&self, rtt: Duration) -> f64 {
+        // The initial window of RFC 3390, per round trip.
         (4.0 * self.mss).min((2.0 * self.mss).max(4380.0)) / rtt.as_secs_f64()
     }
 
@@ -183,6 +188,7 @@ impl Sender {
 
     fn restart_timer(&mut self, now: Instant) {
         let two_datagrams = Duration::from_secs_f64(2.0 * self.segment / self.rate);
+        // RFC 5348 §4.3, step 6.
         self.deadline = Some(now + self.rtt.map_or(FIRST_TIMEOUT, |rtt| rtt * 4).max(two_datagrams));
         self.is_idle = true;
     }
@@ -200,6 +206,7 @@ impl Sender {
         let recovery = self.rtt.map_or(f64::INFINITY, |rtt| self.initial_rate(rtt));
         let has_losses = self.loss_event_rate > 0.0;
         let is_slow = if has_losses { received < recovery } else { self.rate < 2.0 * recovery };
+        // An idle sender keeps its recovery rate (RFC 5348 §4.4).
         if self.rtt.is_some() && self.is_idle && is_slow {
             return;
         }
@@ -214,6 +221,7 @@ impl Sender {
 
     fn limit_reports(&mut self, now: Instant, limit: f64) {
         let limit = limit.max(self.smallest_rate());
+        // `Update_Limits` of RFC 5348 §4.4: half, because the limit is twice the set.
         self.reports = ReceiveRates::only(now, limit / 2.0);
         self.rate = self.equation_rate.min(limit).max(self.smallest_rate());
     }

@@ -15,12 +15,14 @@ pub(crate) fn isolated_burst(scenario: &Scenario, bottleneck: &str, report: &Rep
     let mut alone = scenario.clone();
     losses_mut(&mut alone, bottleneck)?.iter_mut().for_each(|loss| {
         if let Loss::Periodic(rule) = loss {
+            // Same packet numbers, so that the first burst is the same one.
             rule.bursts = Some(1);
         }
     });
     for flow in &mut alone.flows {
         if let Application::Cbr(cbr) = &mut flow.application {
             let others = period.saturating_mul(count - 1);
+            // The run ends one period after its only burst instead of after all.
             cbr.packets = cbr.packets.map(|packets| packets.saturating_sub(others).max(1));
         }
     }

@@ -44,6 +44,7 @@ pub(crate) fn summary(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> 
     let mean = |value: &dyn Fn(&FlowBursts, &Burst) -> f64| {
         bursts.iter().map(|(flow, burst)| value(flow, burst)).sum::<f64>() / bursts.len() as f64
     };
+    // Flows share the bottleneck, so that the smallest base is that of the path.
     let base = flows.iter().map(|flow| flow.base).fold(f64::INFINITY, f64::min);
     let longest = mean(&|_, burst| burst.longest);
     let most = bursts.iter().map(|(_, burst)| burst.longest).fold(f64::NAN, f64::max);

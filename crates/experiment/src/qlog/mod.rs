@@ -35,6 +35,7 @@ impl Qlog {
         let chosen = choose(plan, names)?;
         let is_web = |flow: usize| plan.groups[plan.flows[flow].group].flow.application.is_web();
         if let Some(web) = (0..chosen.len()).find(|flow| chosen[*flow] && is_web(*flow)) {
+            // A qlog trace describes one connection.
             return Err(many_connections(&plan.flows[web].name));
         }
         Ok(Self { traces: chosen.into_iter().map(|is_chosen| is_chosen.then(Trace::default)).collect() })
@@ -81,12 +82,15 @@ struct Trace {
 
 impl Trace {
     fn push(&mut self, at: Instant, name: &str, data: &Value) {
+        // Written as text, not as a `Value`: a trace can have millions of events.
         let separator = if self.events.is_empty() { "" } else { ",\n" };
         let time = milliseconds(at - Instant::ZERO);
         let _ = write!(self.events, "{separator}{{\"time\":{time},\"name\":\"{name}\",\"data\":{data}}}");
     }
 
     fn on_sent(&mut self, at: Instant, packet: &Packet) {
+        // TCP has no packet numbers: they are counted in order of sending, so that a retransmission has a new one as in
+        // QUIC.
         let number = self.sent;
         self.sent += 1;
         let (frames, range) = match &packet.content {
@@ -100,6 +104,7 @@ impl Trace {
                 )
             }
         };
+        // Pure ACKs take no sequence space and are never lost for a qlog viewer.
         if range.0 < range.1 {
             for lost in self.flight.send(range.0, range.1, number) {
                 self.push_lost(at, lost);
@@ -119,6 +124,7 @@ impl Trace {
     fn push_lost(&mut self, at: Instant, number: u64) {
         let mut data = json!({ "header": { "packet_type": PACKET_TYPE, "packet_number": number } });
         if self.expired == Some(at) {
+            // qlog's recovery events are QUIC's; its PTO is the closest to an RTO.
             data["trigger"] = json!("pto_expired");
         }
         self.push(at, "recovery:packet_lost", &data);
@@ -143,6 +149,7 @@ impl Trace {
             self.push(at, "recovery:loss_timer_updated", &json!({ "timer_type": "pto", "event_type": "expired" }));
         }
         let mut metrics = metrics(connection);
+        // qlog's `metrics_updated` lists changes only.
         metrics.retain(|name, value| self.metrics.get(name) != Some(value));
         if !metrics.is_empty() {
             self.metrics.extend(metrics.clone());
@@ -154,6 +161,7 @@ impl Trace {
 /// Returns what a sender has measured and decided; times are in milliseconds, windows in bytes.
 fn metrics(connection: &Connection) -> Map<String, Value> {
     let bytes = |segments: f64| (segments * connection.effective_mss() as f64) as u64;
+    // JSON has no infinity: before the first loss the key is absent.
     let threshold = Some(connection.ssthresh()).filter(|threshold| threshold.is_finite());
     let time = |time: Option<Duration>| time.map(|time| json!(time.as_nanos() as f64 / 1e6));
     let values = [
@@ -198,6 +206,7 @@ fn header(segment: &Segment) -> Value {
 
 /// Writes a time exactly.
 fn milliseconds(time: Duration) -> String {
+    // Integers, since a double would lose nanoseconds in long runs.
     let nanos = time.as_nanos();
     format!("{}.{:06}", nanos / 1_000_000, nanos % 1_000_000)
 }

@@ -41,6 +41,7 @@ impl Buckets {
     /// Returns the first bucket from `from` on that is not empty, if it is in the same word of bits.
     #[inline]
     pub(super) fn next_nearby(&self, from: u64) -> Option<u64> {
+        // One word of bits covers 64 buckets: one shift and one count of zeros find the next busy one.
         let ahead = self.busy[self.slot(from) / 64] >> (from % 64);
         (ahead != 0).then(|| from + u64::from(ahead.trailing_zeros()))
     }
@@ -56,6 +57,7 @@ impl Buckets {
             if next.is_some() {
                 return next;
             }
+            // Continue at the next word.
             from = (from | 63) + 1;
         }
     }

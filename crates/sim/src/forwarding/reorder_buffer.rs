@@ -35,6 +35,7 @@ impl ReorderBuffer {
     /// Returns the packet if it is still there. The held_id is free again after its deadline, which is its last event.
     fn release(&mut self, held_id: u32, now: Instant) -> Option<SlotId> {
         let straggler = &mut self.places[held_id as usize];
+        // Only the deadline event frees the id: an earlier release leaves that event pending with the same id.
         if straggler.deadline == now {
             self.free.push(held_id);
         }
@@ -47,6 +48,7 @@ impl<O: Observer> Forwarder<O> {
     pub(super) fn exit_with_impairments(&mut self, link: LinkId, slot: SlotId) {
         let Slot { event: SimEvent { timestamp, .. }, packet } = *self.events.pool.get(slot);
         let is_doubled = self.network.impairments_mut(link).is_duplicated(&packet);
+        // The copy draws its own delay, as in netem, where it is enqueued once more.
         self.exit_or_hold(link, slot);
         if is_doubled {
             self.observer.on_packet(timestamp.at, PacketEvent::Duplicated(link), &packet);
@@ -62,6 +64,7 @@ impl<O: Observer> Forwarder<O> {
         let Slot { event: SimEvent { timestamp: arrival, .. }, packet } = *self.events.pool.get(slot);
         let impairments = self.network.impairments_mut(link);
         if let Some(delay) = impairments.hold_delay(&packet) {
+            // Held packets are not in the event list of the link, so that others can pass.
             let due = arrival.after(delay, delay.as_secs_f64());
             let held_id = self.stragglers.keep(slot, due.at);
             impairments.wait(held_id, due.at);

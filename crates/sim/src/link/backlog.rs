@@ -54,8 +54,10 @@ impl LinkBacklog {
 
     /// Doubles the capacity or reclaims removed entries.
     fn grow(&mut self) {
+        // Reclaim the entries that have left before growing: in steady state the buffer never reallocates.
         self.places.copy_within(self.first..self.end, 0);
         (self.first, self.end) = (0, self.len());
+        // Twice the length makes moving rare, amortised to constant cost per packet.
         let wanted = (2 * self.end).max(MIN_CAPACITY);
         if wanted > self.places.len() {
             self.places.resize(wanted, (Timestamp::ZERO, 0));

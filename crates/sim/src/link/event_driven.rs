@@ -59,6 +59,7 @@ pub(super) struct QueueServer {
 impl QueueServer {
     /// Makes the queue of an event-driven link. `None` if the analytic model applies.
     pub(super) fn of(settings: &LinkSettings) -> Option<Self> {
+        // FIFO with drop-tail at a constant rate is exactly what the analytic model covers.
         if settings.discipline == Discipline::DropTail && settings.changes.is_none() {
             return None;
         }
@@ -94,6 +95,7 @@ impl QueueServer {
     /// Returns the next packet to send, and the end of its transmission.
     fn send(&mut self, now: Timestamp) -> Option<(Waiting, Timestamp)> {
         if let ServiceSchedule::VariableRate(wire) = &mut self.schedule {
+            // The transmission in progress has not ended: its end has a service event.
             if !self.free_at.is_not_after(now) {
                 return None;
             }
@@ -149,6 +151,7 @@ impl Link {
 
     /// Enqueues a packet, unless a loss rule drops it.
     pub(crate) fn offer(&mut self, now: Timestamp, id: SlotId, packet: &Packet) -> EnqueueOutcome {
+        // Loss rules come first, in front of the queue, as in ns-2's error models on a link.
         let is_kept = !(self.has_losses && self.is_lost(now.at, packet));
         self.count(now.at, packet, is_kept);
         let Some(server) = self.server.as_mut().filter(|_| is_kept) else { return EnqueueOutcome::Lost };
@@ -157,6 +160,7 @@ impl Link {
         }
         self.queued_bytes += u64::from(packet.bytes);
         server.queue.enqueue(now.at, waiting(now.at, id, packet), &mut server.dropped);
+        // The discipline reports drops by packet; the new one may be among them.
         let is_refused = server.dropped.iter().any(|dropped| dropped.id == id.number());
         if is_refused { EnqueueOutcome::Refused } else { EnqueueOutcome::Accepted }
     }
@@ -164,12 +168,14 @@ impl Link {
     /// Returns when an idle link serves the packet that was enqueued. `None` if it is busy.
     pub(crate) fn wake(&mut self, now: Timestamp) -> Option<Timestamp> {
         let server = self.server.as_mut()?;
+        // A packet that an idle link serves at once does not wait and sets no maximum.
         self.max_backlog = self.max_backlog.max(if server.is_busy { server.len() } else { 0 });
         if server.is_busy || server.len() == 0 {
             return None;
         }
         match &mut server.schedule {
             ServiceSchedule::VariableRate(wire) => {
+                // Only a busy period carries a rounding remainder.
                 wire.rest();
                 Some(now)
             }
@@ -182,6 +188,7 @@ impl Link {
         if let Some(QueueServer { schedule: ServiceSchedule::Opportunities(opportunities), opportunity_left, .. }) =
             self.server.as_deref_mut()
         {
+            // mahimahi's opportunities do not accumulate: what is left over is wasted.
             *opportunity_left = opportunities.take(now);
         }
     }
@@ -189,6 +196,7 @@ impl Link {
     /// Returns the next packet that this service sends, with its arrival at the far end.
     pub(crate) fn send(&mut self, now: Timestamp) -> Option<(Waiting, Timestamp)> {
         let (packet, sent) = self.server.as_mut()?.send(now)?;
+        // The queueing delay ends when the transmission begins, and excludes it.
         self.waited += now.at - packet.since;
         self.queued_bytes -= u64::from(packet.bytes);
         Some((packet, sent.after(self.delay, self.delay_seconds)))
@@ -208,8 +216,10 @@ impl Link {
 
     pub(crate) fn count_drop(&mut self, now: Instant, since: Instant, packet: &Packet) {
         self.waited += now - since;
+        // Kept apart: the mean queueing delay is that of packets that were sent.
         self.dropped_queueing_delay += now - since;
         self.queued_bytes -= u64::from(packet.bytes);
+        // Counted at the arrival time, so that packets of the warm-up are not counted after it.
         self.each_counter(since, packet, |counters| counters.drop_later(packet.bytes));
     }
 

@@ -21,10 +21,12 @@ impl Fading {
     /// Makes the channel that is bad for `ratio` of the time, below 1, in spells of `mean_bad`, above zero.
     pub fn new(ratio: f64, mean_bad: Duration) -> Self {
         let mean_bad = mean_bad.as_secs_f64();
+        // From the long-run share of bad time: ratio = bad / (good + bad).
         Self { mean_good: mean_bad * (1.0 - ratio) / ratio, mean_bad, is_bad: true, until: Instant::ZERO }
     }
 
     pub(super) fn is_lost(&mut self, now: Instant, random: &mut Random) -> bool {
+        // Spells are drawn from their own stream, not per packet: equal seeds give equal spells to any traffic.
         while self.until <= now {
             self.is_bad = !self.is_bad;
             let mean = if self.is_bad { self.mean_bad } else { self.mean_good };

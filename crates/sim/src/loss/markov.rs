@@ -47,6 +47,7 @@ impl GilbertElliott {
     pub(super) fn is_lost(&mut self, random: &mut Random) -> bool {
         let (leave, loss) =
             if self.is_bad { (self.to_good, self.loss_in_bad) } else { (self.to_bad, self.loss_in_good) };
+        // netem draws the transition first and the loss second; the loss uses the state before the transition.
         self.is_bad ^= random.unit() < leave;
         random.unit() < loss
     }
@@ -101,6 +102,7 @@ impl FourState {
     pub(super) fn is_lost(&mut self, random: &mut Random) -> bool {
         let draw = random.unit();
         self.state = match self.state {
+            // One draw decides among all transitions, in the order of netem's `loss_4state`.
             State::ReceivedInGap if draw < self.p14 => State::LostAlone,
             State::ReceivedInGap if draw < self.p14 + self.p13 => State::LostInBurst,
             State::ReceivedInBurst if draw < self.p23 => State::LostInBurst,

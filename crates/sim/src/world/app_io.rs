@@ -54,6 +54,7 @@ impl<O: Observer> AppHost for World<O> {
 
     fn write_unit(&mut self, flow: FlowId, connection: ConnectionId, bytes: u64, created: Instant) {
         self.write_unit_at(EndpointId(connection.0 * 2), bytes);
+        // Only from the first unit on: flows without units report no deliveries.
         self.enable_delivery_reports(flow);
         self.forwarder.observer.on_unit(created, flow, bytes);
     }

@@ -16,6 +16,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn take<O: Observer>(&mut self, id: EndpointId, slot: SlotId, forwarder: &mut Forwarder<O>) -> bool {
         let packet = forwarder.events.pool.set_free(slot);
+        // Counted as neither arrived nor dropped: no endpoint expects it.
         if self.generation != packet.generation {
             return false;
         }
@@ -30,9 +31,11 @@ impl Endpoint {
             }
             Agent::Udp(agent) => agent.on_packet(now, &packet.content, slot, &mut forwarder.payloads),
         }
+        // A constant condition: runs without such an observer contain no code for it.
         if O::STATES && id.is_opener() {
             self.report_state(now, Some(packet), &mut forwarder.observer);
         }
+        // Without an application, data is read at once: no event and no call is needed.
         if self.auto_read {
             self.agent.drain_readable();
         }
@@ -127,9 +130,11 @@ impl Endpoint {
     #[expect(clippy::inline_always, reason = "as of `next_segment`")]
     pub(super) fn arm<O: Observer>(&mut self, id: EndpointId, forwarder: &mut Forwarder<O>) {
         let Some(deadline) = self.agent.poll_timeout() else { return };
+        // The time at which a timer was set breaks ties with packets, as in ns-2's scheduler.
         if deadline != self.deadline {
             (self.deadline, self.deadline_set) = (deadline, forwarder.now);
         }
+        // An earlier event is needed. A later deadline waits for the pending event, which sets the timer again.
         if deadline < self.armed {
             self.schedule_timer(id, forwarder);
         }
@@ -139,6 +144,7 @@ impl Endpoint {
     fn schedule_timer<O: Observer>(&mut self, id: EndpointId, forwarder: &mut Forwarder<O>) {
         let (deadline, set) = (self.deadline, self.deadline_set);
         self.armed = deadline;
+        // Packets that arrive at the deadline left their last link before the timer was set, or after.
         let kind = if deadline - set.at <= self.last_link_delay { EventKind::ShortTimer } else { EventKind::Timer };
         forwarder.events.schedule(SimEvent::new(set.until(deadline), kind, id.0));
     }

@@ -31,6 +31,7 @@ impl<O: Observer> World<O> {
         }
         let default_reader = if unit_io.is_plain() { Reader::Discard } else { Reader::Skipping };
         self.endpoints[opener.0 as usize].reader = default_reader;
+        // Kept at the opener, whose writes fill it; the reader borrows it from there.
         self.endpoints[opener.0 as usize].unit_io = Some(Box::new(unit_io));
         self.endpoints[opener.peer().0 as usize].reader = receiver.map_or(default_reader, Reader::Receiver);
         for id in [opener, opener.peer()] {
@@ -150,6 +151,7 @@ impl<O: Observer> World<O> {
 
     /// Reads the next part of a unit.
     pub(super) fn read_unit_part(&mut self, id: EndpointId, may_skip: bool) -> Option<Part> {
+        // Taken out for the call: reading needs the agent of this end and the units of the other one.
         let mut unit_io = self.endpoints[id.peer().0 as usize].unit_io.take()?;
         let endpoint = &mut self.endpoints[id.0 as usize];
         let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.forwarder.observer };
@@ -187,6 +189,7 @@ impl<O: Observer> World<O> {
             return;
         };
         let cx = &mut Cx { now: self.forwarder.now.at, trace: &mut tracer };
+        // Connections without frames carry the message as bytes of the stream.
         if connection.write_frame(cx, bytes, number) == Err(WriteError::Unframed) {
             endpoint.unwritten += endpoint.agent.write(bytes);
         }

@@ -27,6 +27,7 @@ impl<O: Observer> World<O> {
     fn on_datagram_event(&mut self, id: EndpointId, event: datagram::Event) {
         match event {
             datagram::Event::Delivered(unit) if !id.is_opener() => self.on_unit_arrived(id, unit),
+            // An opener reads nothing: its peer sends only reports.
             datagram::Event::Delivered(_) => {}
             datagram::Event::Drained => self.on_drained(id),
         }

@@ -73,6 +73,7 @@ impl Bitrate {
             self.sent_bytes -= front.bytes;
             self.sent.pop_front();
         }
+        // Integer arithmetic in the order of OBS, whose rounding is kept.
         let estimate = (millis >= least).then(|| self.sent_bytes * 1000 / millis * 8 / 1000).filter(|rate| *rate > 0);
         self.estimate = estimate.map(|rate| rate.saturating_sub(self.sound).max(LEAST));
     }
@@ -99,6 +100,7 @@ impl Bitrate {
     /// Returns what the connection takes, if that is less than the rate, or else the rate before the last rise.
     fn possible(&mut self) -> Option<u64> {
         let Some(estimate) = self.estimate.filter(|estimate| *estimate < self.current) else { return self.previous };
+        // OBS starts a new estimate at the new rate.
         self.sent.clear();
         self.sent_bytes = 0;
         Some((estimate / STEP * STEP).max(LEAST))

@@ -74,6 +74,7 @@ impl Queue {
             }
             _ => true,
         });
+        // After a drop, dependent pictures are useless until one of this kind comes.
         self.until = self.until.max(Some(kept));
     }
 

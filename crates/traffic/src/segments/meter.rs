@@ -32,6 +32,7 @@ impl Meter {
         while let Some((end, is_last)) = self.ends.front().copied()
             && received > self.begins
         {
+            // Bytes of the first look arrived before the measurement began: they count as size, not in the rate.
             let (since, seen) = *self.first.get_or_insert((now, received.min(end)));
             if received < end {
                 return;
@@ -52,6 +53,7 @@ impl Meter {
     }
 
     fn take_segment(&mut self, tell: &mut impl FnMut(f64)) {
+        // All in one look: no rate can be measured.
         if self.time > Duration::ZERO {
             tell(self.bits / self.time.as_secs_f64());
         }

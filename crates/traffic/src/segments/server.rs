@@ -28,11 +28,13 @@ impl SegmentServer {
     fn answer(&mut self, io: &mut dyn SenderIo, connection: ConnectionId) {
         while let Some(request) = self.requests.front().copied() {
             let begins = self.start + self.ladder.segment() * request.segment + self.ladder.unit * self.part;
+            // A live part exists once it has been filmed.
             let exists = if self.ladder.is_live { begins + self.ladder.unit } else { self.start };
             if exists > io.now() {
                 return io.wake_at(exists);
             }
             self.note_rung(io, request.rung, begins);
+            // Delay counts from the film's time: a late request is delay, too.
             io.write_unit_made(connection, self.ladder.bytes(request.rung), begins);
             self.part += 1;
             if self.part == self.ladder.parts {

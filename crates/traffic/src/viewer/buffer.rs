@@ -59,6 +59,7 @@ impl Buffer {
     pub(super) fn take(&mut self, io: &mut dyn ReceiverIo, part: Part) -> Option<u64> {
         self.parts_read += 1;
         self.reception.highest = self.reception.highest.max(Some(part.unit));
+        // The unit was played or given up already; its last part shows that it would have become complete.
         if part.unit < self.next {
             if part.is_last() {
                 io.tell(Playout::Late(part.unit));

@@ -37,6 +37,8 @@ impl Deadline {
     pub(super) fn advance(&mut self, io: &mut dyn ReceiverIo) {
         self.read_ahead(io);
         while self.next_time().is_some_and(|at| at <= io.now()) {
+            // A patient viewer does not skip for a unit of the future: that would give up earlier holes before their
+            // deadlines.
             if !self.is_patient || self.has_come(io) {
                 self.is_starved = !self.buffer.fetch(io);
             }
@@ -60,6 +62,7 @@ impl Deadline {
                 self.schedule.on_arrival(io.now() - written);
             }
         }
+        // After a miss the viewer waits, so that the transport may skip as soon as later data arrives.
         if self.is_starved {
             self.is_starved = self.buffer.is_empty() && io.read().map(|part| self.buffer.take(io, part)).is_none();
         }

@@ -67,6 +67,7 @@ impl Schedule {
         let sample = delay.as_secs_f64();
         let (mean, deviation) = self.estimate.unwrap_or((sample, 0.0));
         let mean = MEMORY * mean + (1.0 - MEMORY) * sample;
+        // Ramjee et al. (INFOCOM 1994), algorithm 1.
         let deviation = MEMORY * deviation + (1.0 - MEMORY) * (mean - sample).abs();
         self.estimate = Some((mean, deviation));
     }
@@ -74,7 +75,9 @@ impl Schedule {
     /// Moves to the next unit. Returns the playback delay if it changes there.
     pub(super) fn on_played(&mut self, next: u64) -> Option<Duration> {
         let PlaybackDelay::Adaptive(AdaptiveDelay { least, most, talkspurt }) = self.rule else { return None };
+        // Changes only between talkspurts, where silence hides them.
         let (mean, deviation) = self.estimate.filter(|_| next.is_multiple_of(talkspurt.max(1)))?;
+        // Mean plus four deviations, as RFC 6298 does for the RTO.
         let wanted = Duration::from_secs_f64(mean + (DEVIATIONS * deviation).max(GRANULARITY));
         let delay = wanted.max(least).min(most.max(least));
         (core::mem::replace(&mut self.delay, delay) != delay).then_some(delay)

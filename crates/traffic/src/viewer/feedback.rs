@@ -30,6 +30,7 @@ impl Clock {
     }
 
     pub(super) fn on_data(&mut self, now: Instant) {
+        // A heartbeat replaces the ACKs that missing data would have caused (MTCP).
         self.next_heartbeat = self.feedback.heartbeat.map(|silence| now + silence);
         self.next_report = self.next_report.or_else(|| self.feedback.report.map(|distance| now + distance));
     }
@@ -55,6 +56,7 @@ impl Clock {
 fn is_due(next: &mut Option<Instant>, distance: Option<Duration>, now: Instant) -> bool {
     let has_come = next.is_some_and(|at| at <= now);
     if has_come {
+        // At least 1 ns, so that a distance of zero cannot loop for ever.
         *next = distance.map(|distance| now + distance.max(Duration::from_nanos(1)));
     }
     has_come

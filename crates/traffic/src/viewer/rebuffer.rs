@@ -72,6 +72,7 @@ impl Rebuffer {
     /// Returns the playing time that waits: of whole units, and what is left of the one that is played. All are equally long.
     pub(super) fn waiting(&self, now: Instant) -> Duration {
         let left = match self.state {
+            // The rest of the unit on screen counts as buffer.
             State::Playing { due } => due - now,
             State::Waiting { .. } => Duration::ZERO,
         };
@@ -94,6 +95,7 @@ impl Rebuffer {
             State::Waiting { kind: Wait::Stall(_), .. } => true,
         };
         while self.has_room() {
+            // While playing, a hole may still be repaired: do not make the transport skip it.
             let part = if takes_all { io.read() } else { io.read_in_order() };
             let Some(part) = part else { return };
             self.buffer.take(io, part);
@@ -123,6 +125,7 @@ impl Rebuffer {
         if self.has_room() && self.buffer.whole_units() < units.min(self.buffer.left()) {
             return false;
         }
+        // Units that were skipped are played as lost, or playback could never go on.
         while !self.buffer.is_ready() && self.buffer.is_beyond() {
             self.buffer.play(io);
         }

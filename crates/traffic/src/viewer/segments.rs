@@ -32,6 +32,7 @@ impl SegmentClient {
     /// Makes a client that plays when so much playing time is there, and holds no more than `capacity`.
     pub fn new(ladder: Ladder, rule: RateRule, start: Duration, capacity: Duration, request_bytes: u64) -> Self {
         let units = |time: Duration| time.as_nanos().div_ceil(ladder.unit.as_nanos().max(1));
+        // Sizes are not known to the player, only times: one unit per frame time.
         let timetable = Timetable::clip([Frame { at: Duration::ZERO, bytes: 1 }].into(), ladder.unit);
         let player = Rebuffer::new(timetable, StartRule::Units(units(start)), units(REFILL));
         Self {
@@ -56,9 +57,11 @@ impl SegmentClient {
         let throughputs = &mut self.throughputs;
         self.meter.look(io.now(), io.received(), |rate| throughputs.push(rate));
         let old = throughputs.len().saturating_sub(MOST_THROUGHPUTS);
+        // No rule looks further back.
         throughputs.drain(..old);
         self.player.advance(io);
         let waiting = self.player.waiting(io.now());
+        // One request at a time, as players do by default; the next one waits until its segment fits.
         if self.has_all() && waiting + self.ladder.segment() <= self.capacity {
             self.ask(io, waiting);
         }

@@ -88,6 +88,7 @@ impl<P: Pages> Browser<P> {
             self.server = self.sites.draw_server(self.client, &mut self.random);
         }
         self.pages.draw(&mut self.random, &mut self.exchanges);
+        // `pop` takes from the end.
         self.exchanges.reverse();
         self.state = State::Opening;
         self.ask(0, io);
@@ -106,6 +107,7 @@ impl<P: Pages> Browser<P> {
         let path = self.sites.responses[self.client][self.server];
         let line = &mut self.lines[line];
         if self.persistence == Persistence::PerObject {
+            // HTTP/1.0: the connection ends with the transfer.
             line.request.take().into_iter().for_each(|connection| io.close(connection));
         }
         let connection = *line.response.get_or_insert_with(|| io.open(path));
@@ -134,6 +136,7 @@ impl<P: Pages> Browser<P> {
         match free {
             Some(free) if !self.exchanges.is_empty() => {
                 self.ask(free, io);
+                // One connection per call: the host serves only the connection that was used last.
                 if !self.exchanges.is_empty() && self.lines.iter().any(|line| line.awaits.is_none()) {
                     io.wake_at(io.now());
                 }
@@ -148,6 +151,7 @@ impl<P: Pages> Browser<P> {
         let mut lines = self.lines.iter_mut();
         if let Some(connection) = lines.find_map(|line| line.request.take().or_else(|| line.response.take())) {
             io.close(connection);
+            // Close one connection per call, for the same reason.
             return io.wake_at(io.now());
         }
         self.state = State::Reading;

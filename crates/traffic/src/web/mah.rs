@@ -42,6 +42,7 @@ impl Pages for Mah {
 
     fn leaves_server(&mut self, random: &mut Random) -> bool {
         let leaves = self.pages_left == 0;
+        // Consecutive pages per server are drawn when a server is entered.
         if leaves {
             self.pages_left = rounded_up(PAGES.draw(random));
         }

@@ -43,6 +43,7 @@ impl WebSession {
     }
 
     fn respond(&mut self, io: &mut dyn SenderIo) {
+        // ns-2's `ParetoII` is a Lomax distribution.
         let packets = self.random.lomax(self.parameters.object_packets, self.parameters.object_shape);
         let connection = io.open(self.sites.responses[self.client][self.server]);
         // At least one packet, as ns-2's rounding up gives.
@@ -59,6 +60,7 @@ impl WebSession {
 
 impl SenderApp for WebSession {
     fn on_wake(&mut self, io: &mut dyn SenderIo) {
+        // A new server for each page, as `WebTrafSession` does.
         self.server = self.sites.draw_server(self.client, &mut self.random);
         let connection = io.open(self.sites.requests[self.client][self.server]);
         io.write(connection, io.mss());

@@ -21,6 +21,8 @@ impl Bola {
 
     /// Returns V in seconds, and γp less one: dash.js's utilities begin with 1, and its `gp` counts from there.
     fn parameters(self, highest_utility: f64) -> (f64, f64) {
+        // From BOLA's two conditions: lowest rate at `low`, highest at `high` (Spiteri et al. 2016, as dash.js derives
+        // them).
         let gp = highest_utility / (self.high / self.low - 1.0);
         (self.low / gp, gp)
     }
@@ -29,6 +31,7 @@ impl Bola {
         let rates = outlook.rates;
         let utility = |rate: f64| libm::log(rate / rates[0]);
         let highest = utility(rates[rates.len() - 1]);
+        // A ladder of one rate has no utility to compare.
         if highest <= 0.0 {
             return 0;
         }

@@ -61,6 +61,7 @@ impl LearnToAdapt {
             let direction = if *load > 1.0 { -1.0 } else { 1.0 };
             probability + direction * size * load
         };
+        // Projection onto the probability simplex, or the step would leave it.
         let after = project(before.iter().zip(loads).map(step).collect());
         // The new mean, and once more the way to it: dash.js adds both.
         let load = 2.0 * dot(loads, &after) - dot(loads, before);
@@ -76,9 +77,11 @@ impl LearnToAdapt {
         let after = self.descend(&before, &loads);
         let mut choice = nearest(&loads, dot(&loads, &after));
         self.probabilities = Some(after);
+        // Rise one rung at a time, as dash.js limits it.
         if choice > outlook.last && loads[outlook.last + 1] <= 1.0 {
             choice = outlook.last + 1;
         }
+        // The choice is above the throughput: react strongly, before the buffer is empty.
         if loads[choice] >= 1.0 {
             self.multiplier = REACT * self.multiplier.max(caution());
         }
@@ -99,6 +102,7 @@ fn nearest(values: &[f64], target: f64) -> usize {
 /// Returns the nearest probabilities, which are not negative and make one together (Chen and Ye, arXiv:1101.6081).
 fn project(values: Vec<f64>) -> Vec<f64> {
     let mut falling = values.clone();
+    // The threshold of the projection is found on the values in falling order.
     falling.sort_by(|left, right| right.total_cmp(left));
     let mut sum = 0.0;
     let mut excess = 0.0;

@@ -32,6 +32,7 @@ impl Throughput {
                 break;
             }
             let ratio = newer / older;
+            // A large change makes the mean unreliable: dash.js looks at one more sample then.
             width += usize::from(ratio >= INCREASE || ratio <= DECREASE);
         }
         width.min(throughputs.len())
