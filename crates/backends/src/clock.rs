@@ -7,7 +7,7 @@ use earlybird_units::Instant;
 pub struct Clock(std::time::Instant);
 
 impl Clock {
-    /// Makes the clock of a run that began at this moment of the machine's clock.
+    /// Makes the clock of a run that started at this time of the machine's clock.
     pub const fn since(start: std::time::Instant) -> Self {
         Self(start)
     }

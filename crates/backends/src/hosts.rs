@@ -43,19 +43,19 @@ pub trait Hosts: Send {
     /// Reads at most `max` bytes at the listener. Returns the number of bytes read.
     fn read(&mut self, connection: ConnectionId, max: u64) -> u64;
 
-    /// Writes a part of a unit as one frame, at the opener of a connection that carries frames; says whether it was taken. Hosts
-    /// that carry streams alone need none of the calls for frames.
+    /// Writes a part of a unit as one frame at the opener. Returns whether it was accepted. Hosts
+    /// without frames need none of the calls for frames.
     fn write_frame(&mut self, _: ConnectionId, _part: Part, _bytes: u64) -> bool {
         false
     }
 
-    /// Reads the next frame at the listener, and gives the part that it carries: what is there in order, or with the will to wait,
-    /// and to step over what is missing.
+    /// Reads the next frame at the listener. Returns its part. With `may_wait`, the reader waits, and the transport may
+    /// skip what is missing.
     fn read_frame(&mut self, _: ConnectionId, _may_wait: bool) -> Option<Part> {
         None
     }
 
-    /// Returns the part that would be read next with that will, and leaves it there.
+    /// Returns the part that would be read next with `may_wait`.
     fn peek_frame(&self, _: ConnectionId) -> Option<Part> {
         None
     }

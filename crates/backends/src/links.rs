@@ -79,7 +79,7 @@ struct LinkMonitor<'a> {
     capture: Option<Capture>,
 }
 
-/// Longest time in which nobody asks whether to stop.
+/// Longest time between two checks of `stop`.
 const MAX_INTERVAL: Duration = Duration::from_millis(20);
 
 impl BridgeObserver<LinksLog> for LinkMonitor<'_> {

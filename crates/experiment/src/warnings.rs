@@ -60,7 +60,7 @@ fn marks_that_never_come(scenario: &Scenario, plan: &Plan) -> Result<Vec<Scenari
     Ok(found)
 }
 
-/// Lists queues that have no room for one full packet: whoever finds the link busy is dropped, or everybody.
+/// Lists queues without room for one full packet: they drop every packet that finds the link busy, or all packets.
 fn queues_without_room(scenario: &Scenario, plan: &Plan) -> Result<Vec<ScenarioError>, ScenarioError> {
     let mut found: Vec<ScenarioError> = Vec::new();
     for (flow, group) in scenario.flows.iter().zip(&plan.groups) {

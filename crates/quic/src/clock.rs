@@ -1,4 +1,4 @@
-//! The world's time in quinn's type, which nobody can make without a clock: all that is counted is the distance to one reading.
+//! Simulated time in quinn's type, which only a clock can make: times are offsets from one reading.
 
 use earlybird_units::{Duration, Instant};
 use std::sync::OnceLock;

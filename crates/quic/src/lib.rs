@@ -1,4 +1,4 @@
-//! QUIC as the library quinn has it (`quinn-proto`), as a guest of the simulator.
+//! QUIC by the library quinn (`quinn-proto`), as an external stack of the simulator.
 //!
 //! Everything that decides what is sent when is quinn's: its packets, acknowledgements, loss recovery, congestion controls,
 //! pacing, flow control and search for the path's packet size, with its defaults. Ours are the clock, the random numbers, the

@@ -17,7 +17,7 @@ thread_local! {
     static PROBES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Runs something of quinn's; gives how often its probe timer expired meanwhile.
+/// Calls a function of quinn. Returns how often its probe timer expired meanwhile.
 pub(crate) fn probes_of(act: impl FnOnce()) -> u64 {
     static READER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Reader));
     // Per thread: runs in other threads have their own count.

@@ -73,7 +73,7 @@ impl HeaderKey for Null {
     }
 }
 
-/// Signs tokens of stateless resets, which nobody sends here.
+/// Signs tokens of stateless resets, which are not used here.
 impl HmacKey for Null {
     fn sign(&self, data: &[u8], signature_out: &mut [u8]) {
         // quinn compares signatures of reset tokens, so that they must depend on the data.
@@ -203,7 +203,7 @@ impl Handshake {
         Self { side, steps, parameters, arrived: Vec::new(), peer: None }
     }
 
-    /// Takes a flight that has come whole off what arrived; says whether there was one.
+    /// Removes a complete flight from the received bytes. Returns whether there was one.
     fn take_flight(&mut self) -> Result<bool, TransportError> {
         // `true` would announce handshake data, of which there is none.
         let Some((Step::Read { bytes, has_parameters }, rest)) = self.steps.split_first() else { return Ok(false) };

@@ -74,7 +74,7 @@ impl Peer {
         }
     }
 
-    /// Lets connection and endpoint tell each other what they must know, and the application read and write.
+    /// Exchanges events between quinn's connection and endpoint, then reads and writes for the application.
     fn settle(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
         loop {

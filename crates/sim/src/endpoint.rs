@@ -183,8 +183,8 @@ impl Agent {
         }
     }
 
-    /// An application that goes on writing after the connection has ended writes to nobody, as on a real host: it is told
-    /// of the end by its own event. Gives the bytes for which the send buffer has no room: they are to be written again when
+    /// Writes bytes. After the end of the connection they are discarded, as on a real host: the application gets
+    /// an event for the end. Returns the bytes for which the send buffer has no room: they must be written again when
     /// it has.
     pub(crate) fn write(&mut self, bytes: u64) -> u64 {
         match self {

@@ -1,8 +1,8 @@
 //! A link in one direction: losses, a queue, transmission, propagation.
 //!
 //! With a drop-tail queue and a constant rate, what happens to a packet is decided when it arrives: the queue serves in
-//! order, so the moment of departure is known at once and no event is needed for it. All other links are served packet
-//! by packet, see [`served`].
+//! order, so the time of departure is known at once and no event is needed for it. All other links are event-driven,
+//! see [`event_driven`].
 
 mod backlog;
 mod event_driven;
@@ -407,7 +407,7 @@ mod tests {
     }
 
     proptest! {
-        /// A link that somebody watches looks at every packet closely.
+        /// A link that counts queue lengths takes the slow path for every packet.
         #[test]
         fn the_short_way_past_a_link_ends_where_a_close_look_does(
             limit in prop_oneof![

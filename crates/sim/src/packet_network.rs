@@ -14,11 +14,11 @@ use std::collections::VecDeque;
 /// The resolution of time.
 const INSTANT_LENGTH: Duration = Duration::from_nanos(1);
 
-/// Carries packets that are handed over at one end of their route and taken back at the other.
+/// Carries packets from one end of their route to the other.
 ///
-/// The links are those of a [`World`](crate::World), which has endpoints besides. What becomes of a packet on its way, the
-/// observer is told: one that is dropped never arrives, one that is doubled arrives twice, and [`Packet::external_id`] says which it
-/// was. Time is an argument and never goes back.
+/// The links are those of a [`World`](crate::World), without endpoints. The observer reports the events of each
+/// packet: a dropped one never arrives, a duplicated one arrives twice, and [`Packet::external_id`] identifies
+/// it. Time is an argument and never goes back.
 ///
 /// ```
 /// # use earlybird_sim::*;
@@ -32,12 +32,12 @@ const INSTANT_LENGTH: Duration = Duration::from_nanos(1);
 /// };
 /// network.add_link(here, there, link);
 /// let route = network.add_route(here, there).unwrap();
-/// let mut courier = PacketNetwork::new(network, ());
-/// courier.send(Instant::ZERO, Packet::external(route, 1250, Content::Datagram(Datagram::default())));
+/// let mut network = PacketNetwork::new(network, ());
+/// network.send(Instant::ZERO, Packet::external(route, 1250, Content::Datagram(Datagram::default())));
 /// // Sending 10,000 bits takes 10 ms.
 /// let arrival = Instant::from_nanos(30_000_000);
-/// assert_eq!(courier.poll_timeout(), Some(arrival));
-/// assert_eq!(courier.poll_arrival(arrival).map(|(at, packet)| (at, packet.bytes)), Some((arrival, 1250)));
+/// assert_eq!(network.poll_timeout(), Some(arrival));
+/// assert_eq!(network.poll_arrival(arrival).map(|(at, packet)| (at, packet.bytes)), Some((arrival, 1250)));
 /// ```
 #[derive(Debug)]
 pub struct PacketNetwork<O: Observer = ()> {

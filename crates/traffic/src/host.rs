@@ -250,16 +250,16 @@ impl<H: AppHost> SenderIo for SenderHandle<'_, H> {
         self.host.write(connection, bytes);
     }
 
-    fn write_unit_made(&mut self, connection: ConnectionId, bytes: u64, made: Instant) {
+    fn write_unit_created(&mut self, connection: ConnectionId, bytes: u64, created: Instant) {
         self.used = Some(connection);
-        self.host.write_unit(self.flow(), connection, bytes, made);
+        self.host.write_unit(self.flow(), connection, bytes, created);
     }
 
     fn is_blocked(&self, connection: ConnectionId) -> bool {
         self.host.is_blocked(connection)
     }
 
-    fn tell(&mut self, event: Encoding) {
+    fn report(&mut self, event: Encoding) {
         self.host.on_encoding(self.now, self.flow(), event);
     }
 
@@ -324,7 +324,7 @@ impl<H: AppHost> ReceiverIo for ReceiverHandle<'_, H> {
         self.host.received(self.id)
     }
 
-    fn ask(&mut self, bytes: u64, request: Request) {
+    fn request(&mut self, bytes: u64, request: Request) {
         if self.host.is_connected(self.id) && self.host.enable_requests(self.id) {
             let slot = self.slot_mut();
             // Requests carry no content: the opener knows one by how many bytes it has received.
@@ -340,7 +340,7 @@ impl<H: AppHost> ReceiverIo for ReceiverHandle<'_, H> {
         }
     }
 
-    fn tell(&mut self, event: Playout) {
+    fn report(&mut self, event: Playout) {
         let flow = self.slot_mut().flow;
         self.host.on_playout(flow, event);
     }

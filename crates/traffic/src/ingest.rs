@@ -21,7 +21,7 @@ pub enum Encoding {
     Dropped(Picture),
     /// Pictures are coded at so many bits per second from here on.
     Bitrate(u64),
-    /// From this moment of the film on, it was coded at so many bits per second.
+    /// From this time of the film on, it was coded at this rate in bit/s.
     BitrateFrom(Instant, u64),
 }
 
@@ -106,7 +106,7 @@ impl Ingest {
     fn encode(&mut self, io: &mut dyn SenderIo, packet: Packet) {
         let mut bytes = packet.bytes;
         if let Content::Picture(kind) = packet.content {
-            io.tell(Encoding::Coded(kind));
+            io.report(Encoding::Coded(kind));
             if let Rule::Bitrate(bitrate) = &self.rule {
                 bytes = bitrate.scale(bytes);
             }
@@ -115,7 +115,7 @@ impl Ingest {
         }
         let waiting = Waiting { made: self.start + packet.at, bytes, content: packet.content };
         match packet.content {
-            Content::Picture(kind) if !self.queue.take(waiting) => io.tell(Encoding::Dropped(kind)),
+            Content::Picture(kind) if !self.queue.take(waiting) => io.report(Encoding::Dropped(kind)),
             Content::Picture(_) => {}
             Content::Sound => _ = self.queue.take(waiting),
         }
@@ -123,7 +123,7 @@ impl Ingest {
 
     fn relieve(&mut self, io: &mut dyn SenderIo) {
         match &mut self.rule {
-            Rule::Drop(thresholds) => self.queue.thin(*thresholds, |kind| io.tell(Encoding::Dropped(kind))),
+            Rule::Drop(thresholds) => self.queue.thin(*thresholds, |kind| io.report(Encoding::Dropped(kind))),
             Rule::Bitrate(bitrate) => {
                 let waiting = self.queue.playing_time().unwrap_or_default();
                 let before = bitrate.current();
@@ -131,7 +131,7 @@ impl Ingest {
                 bitrate.lower(io.now(), waiting);
                 // A rise that is taken back at once has no picture.
                 if bitrate.current() != before {
-                    io.tell(Encoding::Bitrate(bitrate.current() * 1000));
+                    io.report(Encoding::Bitrate(bitrate.current() * 1000));
                 }
             }
         }
@@ -142,7 +142,7 @@ impl Ingest {
         while self.writing.is_none()
             && let Some(packet) = self.queue.pop()
         {
-            io.write_unit_made(connection, packet.message(), packet.made);
+            io.write_unit_created(connection, packet.message(), packet.made);
             self.writing = Some((io.now(), packet.bytes));
             // The socket took all: the write would have returned at once.
             if !io.is_blocked(connection) {

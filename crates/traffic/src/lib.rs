@@ -58,20 +58,20 @@ pub trait SenderIo {
     /// Queues one unit of media – a packet or frame – whose delivery is judged against its time of writing. A transport
     /// that frames cuts it into frames of one segment each (see [`cut`]), which are given up together.
     fn write_unit(&mut self, connection: ConnectionId, bytes: u64) {
-        self.write_unit_made(connection, bytes, self.now());
+        self.write_unit_created(connection, bytes, self.now());
     }
-    /// The same for a unit that was created earlier: its delay counts from `made`.
-    fn write_unit_made(&mut self, connection: ConnectionId, bytes: u64, made: Instant);
+    /// The same for a unit that was created earlier: its delay counts from `created`.
+    fn write_unit_created(&mut self, connection: ConnectionId, bytes: u64, created: Instant);
     /// Returns whether written data waits for room in the send buffer: a blocking write would not have returned yet.
     fn is_blocked(&self, connection: ConnectionId) -> bool;
     /// Reports an event to the observer.
-    fn tell(&mut self, event: Encoding);
+    fn report(&mut self, event: Encoding);
     /// Closes a connection whose data are all acknowledged.
     fn close(&mut self, connection: ConnectionId);
     /// Sets the wake-up time. It replaces an earlier one.
     fn wake_at(&mut self, at: Instant);
-    /// The same for a time in seconds since the start of the run, whose part below a nanosecond decides what comes first
-    /// where that can be told.
+    /// The same for a time in seconds since the start of the run. Its part below a nanosecond may break ties
+    /// in the simulator.
     fn wake_at_seconds(&mut self, seconds: f64) {
         self.wake_at(Instant::ZERO + Duration::from_secs_f64(seconds));
     }
@@ -81,7 +81,7 @@ pub trait SenderIo {
 
 /// An application that sends.
 pub trait SenderApp: Debug + Send {
-    /// Starts, and later continues where [`SenderIo::wake_at`] asked for it.
+    /// Called at the start, and then at the times set by [`SenderIo::wake_at`].
     fn on_wake(&mut self, io: &mut dyn SenderIo);
     /// Called when all data of a connection is acknowledged.
     fn on_drained(&mut self, _io: &mut dyn SenderIo, _connection: ConnectionId) {}

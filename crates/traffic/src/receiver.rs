@@ -128,18 +128,18 @@ pub trait ReceiverIo {
         0
     }
     /// Sends a request of so many bytes back to the opener; where openers read nothing, it is a message like any other.
-    fn ask(&mut self, bytes: u64, _request: Request) {
+    fn request(&mut self, bytes: u64, _request: Request) {
         self.write(bytes);
     }
     /// Sets the wake-up time. It replaces an earlier one.
     fn wake_at(&mut self, at: Instant);
     /// Reports an event to the observer.
-    fn tell(&mut self, event: Playout);
+    fn report(&mut self, event: Playout);
 }
 
 /// An application at the end that did not open the connection.
 pub trait ReceiverApp: Debug + Send {
-    /// Starts, when the opener opens, and later continues where [`ReceiverIo::wake_at`] asked for it.
+    /// Called when the opener opens the connection, and then at the times set by [`ReceiverIo::wake_at`].
     fn on_wake(&mut self, io: &mut dyn ReceiverIo);
     /// Called when there is new data to read.
     fn on_readable(&mut self, io: &mut dyn ReceiverIo);

@@ -1,4 +1,4 @@
-//! Viewers: they play the units of a stream at their times, and tell its sender how it goes.
+//! Viewers: receivers that play the units of a stream, with feedback to its sender.
 
 mod buffer;
 mod deadline;
@@ -84,13 +84,13 @@ impl Viewer {
         Self { player, clock: Clock::default(), is_started: false }
     }
 
-    /// The same viewer, which tells the sender how it goes.
+    /// Adds messages from the viewer to the sender.
     #[must_use]
     pub fn with_feedback(self, feedback: Feedback) -> Self {
         Self { clock: Clock::new(feedback), ..self }
     }
 
-    /// Lets the player read and play whatever it can now, then sends what is due, then looks for the next moment.
+    /// Reads and plays what is due, sends due feedback, then sets the next wake-up.
     fn advance(&mut self, io: &mut dyn ReceiverIo) {
         // Whether anything was read decides about heartbeats.
         let parts_before = self.player.buffer().parts_read;

@@ -69,7 +69,7 @@ impl SenderIo for Socket {
         unreachable!("units only");
     }
 
-    fn write_unit_made(&mut self, _connection: ConnectionId, bytes: u64, made: Instant) {
+    fn write_unit_created(&mut self, _connection: ConnectionId, bytes: u64, made: Instant) {
         assert!(self.taken.is_none(), "a write while the one before blocks");
         self.made.push(made);
         self.taken = Some(self.line.taken(self.now, 8 * bytes));
@@ -79,7 +79,7 @@ impl SenderIo for Socket {
         true
     }
 
-    fn tell(&mut self, event: Encoding) {
+    fn report(&mut self, event: Encoding) {
         if !matches!(event, Encoding::Coded(_)) {
             self.told.push((self.now.as_nanos() / PERIOD.as_nanos(), event));
         }

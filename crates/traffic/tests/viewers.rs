@@ -89,7 +89,7 @@ impl ReceiverIo for Fake {
         self.wake = at;
     }
 
-    fn tell(&mut self, event: Playout) {
+    fn report(&mut self, event: Playout) {
         self.events.push((millis_of(self.now), event));
     }
 }

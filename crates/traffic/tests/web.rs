@@ -38,7 +38,7 @@ impl SenderIo for Wire {
         self.most_under_way = self.most_under_way.max(self.under_way.len());
     }
 
-    fn write_unit_made(&mut self, _connection: ConnectionId, _bytes: u64, _made: Instant) {
+    fn write_unit_created(&mut self, _connection: ConnectionId, _bytes: u64, _made: Instant) {
         unreachable!("no media here");
     }
 
@@ -46,7 +46,7 @@ impl SenderIo for Wire {
         false
     }
 
-    fn tell(&mut self, _event: Encoding) {
+    fn report(&mut self, _event: Encoding) {
         unreachable!("nothing is encoded here");
     }
 

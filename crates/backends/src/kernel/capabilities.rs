@@ -20,10 +20,10 @@ const SEGMENTS: RangeInclusive<u16> = 76..=32_755;
 /// Measures for which single decisions of a sender have to be known.
 const UNSUPPORTED_MEASURES: [&str; 3] = ["duplicates", "transmissions", "bursts"];
 
-/// Keys of `endpoint` that the kernel can be told, or that are looked at one by one.
+/// Keys of `endpoint` that the kernel supports, or that are checked one by one.
 const SUPPORTED_KEYS: [&str; 5] = ["profile", "transport", "mss", "window", "nagle"];
 
-/// Keys of `endpoint.rto` that a socket can be told.
+/// Keys of `endpoint.rto` with a socket option.
 const TIMER: [&str; 2] = ["floor", "linear-when-thin"];
 
 /// The smallest timeout of a socket, in microseconds (Linux 6.15, `include/uapi/linux/tcp.h`).
@@ -82,7 +82,7 @@ fn check_endpoint(scenario: &Scenario, flow: &Flow, available: &[String]) -> Res
     check_knobs(flow, &endpoint)
 }
 
-/// Everything that differs from what is usual must be something that sockets can be told.
+/// Checks that each setting that differs from the default has a socket option.
 fn check_knobs(flow: &Flow, endpoint: &Endpoint) -> Result<(), ScenarioError> {
     let [is, usual] =
         [endpoint, &Endpoint::default()].map(|endpoint| serde_json::to_value(endpoint).unwrap_or_default());

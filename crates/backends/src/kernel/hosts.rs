@@ -52,8 +52,8 @@ const ROOM: usize = 1 << 18;
 /// Bytes of IPv4 and TCP headers, and of the timestamps that Linux sends with every segment.
 const HEADERS: u64 = 40 + TIMESTAMPS;
 
-/// Settings of the network on both namespaces: buffers that grow beyond what links of today hold, as the simulator's are without limit,
-/// and nothing that one connection learns of the path is told to the next.
+/// Settings of both namespaces: buffers beyond any BDP, as the simulator's are unlimited,
+/// and no metrics that one connection saves for the next.
 const SETTINGS: [(&CStr, &str); 3] = [
     (c"/proc/sys/net/ipv4/tcp_wmem", "4096 65536 67108864"),
     (c"/proc/sys/net/ipv4/tcp_rmem", "4096 131072 67108864"),

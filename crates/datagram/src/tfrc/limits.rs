@@ -72,7 +72,7 @@ impl DataLimit {
         }
     }
 
-    /// A report came, of which the newest datagram was sent at `echo`; says whether its interval was limited by data.
+    /// Records a report whose newest datagram was sent at `echo`. Returns whether its interval was data-limited.
     pub(crate) fn on_report(&mut self, now: Instant, echo: Instant) -> bool {
         let older = core::mem::replace(&mut self.newest, echo);
         self.reported = now;

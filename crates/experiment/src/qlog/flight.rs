@@ -19,7 +19,7 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// Enters a transmission; gives the numbers of those whose data it repeats.
+    /// Records a transmission. Returns the numbers of the packets whose data it retransmits.
     pub(super) fn send(&mut self, start: u64, end: u64, number: u64) -> Vec<u64> {
         let is_new = start >= self.sequence.highest;
         let repeated = if is_new { Vec::new() } else { self.take_overlapping(start, end) };
@@ -28,7 +28,7 @@ impl Flight {
         repeated
     }
 
-    /// Takes out what a segment acknowledges for the first time, by number or by SACK; gives the transmissions' numbers as ranges.
+    /// Removes the packets that a segment acknowledges for the first time. Returns their numbers as ranges.
     pub(super) fn acknowledge(&mut self, segment: &Segment) -> Vec<[u64; 2]> {
         let sequence = self.sequence;
         let place = |seq: SeqNum| sequence.place(seq);

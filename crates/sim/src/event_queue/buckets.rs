@@ -23,14 +23,14 @@ impl Buckets {
     }
 
     #[inline]
-    fn slot(&self, page: u64) -> usize {
-        page as usize & (self.lists.len() - 1)
+    fn slot(&self, bucket: u64) -> usize {
+        bucket as usize & (self.lists.len() - 1)
     }
 
     /// Returns the list of a bucket to add an event.
     #[inline]
-    pub(super) fn fill(&mut self, page: u64) -> &mut SlotId {
-        let slot = self.slot(page);
+    pub(super) fn fill(&mut self, bucket: u64) -> &mut SlotId {
+        let slot = self.slot(bucket);
         if self.lists[slot] == SlotId::NONE {
             self.busy[slot / 64] |= 1 << (slot % 64);
             self.count_busy += 1;
@@ -64,8 +64,8 @@ impl Buckets {
 
     /// Empties a bucket and returns its list.
     #[inline]
-    pub(super) fn take(&mut self, page: u64) -> SlotId {
-        let slot = self.slot(page);
+    pub(super) fn take(&mut self, bucket: u64) -> SlotId {
+        let slot = self.slot(bucket);
         let list = std::mem::replace(&mut self.lists[slot], SlotId::NONE);
         if list != SlotId::NONE {
             self.busy[slot / 64] &= !(1 << (slot % 64));

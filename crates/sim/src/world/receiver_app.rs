@@ -40,7 +40,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Called when units are written to a flow: from now on the observer is told how much of it has arrived.
+    /// Called when units are written to a flow: from now on its deliveries are reported.
     pub(super) fn enable_delivery_reports(&mut self, flow: FlowId) {
         if !std::mem::replace(&mut self.flows[flow.0 as usize].has_units, true) {
             let listeners = self.endpoints.iter_mut().skip(1).step_by(2);

@@ -121,7 +121,7 @@ mod tests {
         (0..10).for_each(|write| bitrate.on_sent(at(from + 100 * write), at(from + 100 * (write + 1)), bytes));
     }
 
-    /// Lowers the rate if it must be; gives what it is then.
+    /// Returns the lower rate if the rate must be lowered.
     fn lowered(bitrate: &mut Bitrate, at_millis: u64) -> u64 {
         bitrate.lower(at(at_millis), LOWER_AT);
         bitrate.current()

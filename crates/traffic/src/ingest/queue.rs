@@ -13,7 +13,7 @@ fn whole_micros(time: Duration) -> Duration {
     Duration::from_nanos((time.as_nanos() + 500) / 1000 * 1000)
 }
 
-/// A packet with the moment at which the encoder gave it.
+/// A packet with the time at which the encoder produced it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Waiting {
     pub(super) made: Instant,
@@ -58,18 +58,18 @@ impl Queue {
     }
 
     /// Drops what the thresholds say, and tells of each picture.
-    pub(super) fn thin(&mut self, thresholds: DropThresholds, mut tell: impl FnMut(Picture)) {
+    pub(super) fn thin(&mut self, thresholds: DropThresholds, mut on_drop: impl FnMut(Picture)) {
         for (below, threshold) in [(Picture::Earlier, thresholds.both), (Picture::Key, thresholds.earlier)] {
             if self.playing_time().is_some_and(|time| time > threshold) {
-                self.drop_below(below, &mut tell);
+                self.drop_below(below, &mut on_drop);
             }
         }
     }
 
-    fn drop_below(&mut self, kept: Picture, tell: &mut impl FnMut(Picture)) {
+    fn drop_below(&mut self, kept: Picture, on_drop: &mut impl FnMut(Picture)) {
         self.packets.retain(|packet| match packet.content {
             Content::Picture(kind) if kind < kept => {
-                tell(kind);
+                on_drop(kind);
                 false
             }
             _ => true,
@@ -78,7 +78,7 @@ impl Queue {
         self.until = self.until.max(Some(kept));
     }
 
-    /// Takes a packet; says whether it did, and did not drop it.
+    /// Enqueues a packet. Returns `false` if it was dropped.
     pub(super) fn take(&mut self, packet: Waiting) -> bool {
         if let Content::Picture(kind) = packet.content {
             if self.until.is_some_and(|until| kind < until) {

@@ -28,7 +28,7 @@ impl Meter {
 
     /// Records how much of the stream has arrived. Returns the rate of each segment that is complete now, in bit/s. One
     /// that came at once has none.
-    pub(crate) fn look(&mut self, now: Instant, received: u64, mut tell: impl FnMut(f64)) {
+    pub(crate) fn update(&mut self, now: Instant, received: u64, mut on_segment: impl FnMut(f64)) {
         while let Some((end, is_last)) = self.ends.front().copied()
             && received > self.begins
         {
@@ -39,7 +39,7 @@ impl Meter {
             }
             self.take_part((end - seen) as f64 * 8.0, now - since, end);
             if is_last {
-                self.take_segment(&mut tell);
+                self.take_segment(&mut on_segment);
             }
         }
     }
@@ -52,10 +52,10 @@ impl Meter {
         self.ends.pop_front();
     }
 
-    fn take_segment(&mut self, tell: &mut impl FnMut(f64)) {
+    fn take_segment(&mut self, on_segment: &mut impl FnMut(f64)) {
         // All in one look: no rate can be measured.
         if self.time > Duration::ZERO {
-            tell(self.bits / self.time.as_secs_f64());
+            on_segment(self.bits / self.time.as_secs_f64());
         }
         (self.bits, self.time) = (0.0, Duration::ZERO);
     }
@@ -71,7 +71,7 @@ mod tests {
         (0..2).for_each(|_| meter.expect(parts, 1000));
         let mut rates = Vec::new();
         for (millis, received) in seen {
-            meter.look(Instant::from_nanos(millis * 1_000_000), *received, |rate| rates.push(rate));
+            meter.update(Instant::from_nanos(millis * 1_000_000), *received, |rate| rates.push(rate));
         }
         rates
     }

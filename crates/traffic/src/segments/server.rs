@@ -35,7 +35,7 @@ impl SegmentServer {
             }
             self.note_rung(io, request.rung, begins);
             // Delay counts from the film's time: a late request is delay, too.
-            io.write_unit_made(connection, self.ladder.bytes(request.rung), begins);
+            io.write_unit_created(connection, self.ladder.bytes(request.rung), begins);
             self.part += 1;
             if self.part == self.ladder.parts {
                 self.part = 0;
@@ -47,7 +47,7 @@ impl SegmentServer {
     fn note_rung(&mut self, io: &mut dyn SenderIo, rung: usize, begins: Instant) {
         if rung != self.rung {
             self.rung = rung;
-            io.tell(Encoding::BitrateFrom(begins, self.ladder.rates[rung].bits_per_second()));
+            io.report(Encoding::BitrateFrom(begins, self.ladder.rates[rung].bits_per_second()));
         }
     }
 }

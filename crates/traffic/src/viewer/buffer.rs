@@ -62,7 +62,7 @@ impl Buffer {
         // The unit was played or given up already; its last part shows that it would have become complete.
         if part.unit < self.next {
             if part.is_last() {
-                io.tell(Playout::Late(part.unit));
+                io.report(Playout::Late(part.unit));
             }
             return None;
         }
@@ -123,10 +123,10 @@ impl Buffer {
     /// Plays the next unit if it is whole; else it is lost.
     pub(super) fn play(&mut self, io: &mut dyn ReceiverIo) {
         if self.is_ready() {
-            io.tell(Playout::Played(self.next));
+            io.report(Playout::Played(self.next));
         } else {
             self.reception.lost += 1;
-            io.tell(Playout::Lost(self.next));
+            io.report(Playout::Lost(self.next));
         }
         self.stock.pop_front_if(|stock| stock.unit == self.next);
         self.next += 1;

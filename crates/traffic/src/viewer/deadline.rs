@@ -44,7 +44,7 @@ impl Deadline {
             }
             self.buffer.play(io);
             if let Some(delay) = self.schedule.on_played(self.buffer.next) {
-                io.tell(Playout::Delayed(delay));
+                io.report(Playout::Delayed(delay));
             }
         }
     }

@@ -43,16 +43,16 @@ impl Clock {
         let now = io.now();
         if is_due(&mut self.next_heartbeat, self.feedback.heartbeat, now) {
             io.write(HEARTBEAT_BYTES);
-            io.tell(Playout::Heartbeat(reception));
+            io.report(Playout::Heartbeat(reception));
         }
         if is_due(&mut self.next_report, self.feedback.report, now) {
             io.write(REPORT_BYTES);
-            io.tell(Playout::Report(reception));
+            io.report(Playout::Report(reception));
         }
     }
 }
 
-/// Returns whether a moment has come, and then sets the next one.
+/// Returns whether a time has come. If so, sets the next one.
 fn is_due(next: &mut Option<Instant>, distance: Option<Duration>, now: Instant) -> bool {
     let has_come = next.is_some_and(|at| at <= now);
     if has_come {

@@ -106,7 +106,7 @@ impl Rebuffer {
         self.capacity.is_none_or(|capacity| self.buffer.playing_time() < capacity)
     }
 
-    /// Does what is due now; says whether there was anything.
+    /// Does what is due now. Returns whether there was anything.
     fn step(&mut self, io: &mut dyn ReceiverIo) -> bool {
         match self.state {
             State::Waiting { units, kind } => self.go_on(io, units, kind),
@@ -129,7 +129,7 @@ impl Rebuffer {
         while !self.buffer.is_ready() && self.buffer.is_beyond() {
             self.buffer.play(io);
         }
-        io.tell(event);
+        io.report(event);
         self.state = State::Playing { due: now };
         true
     }
@@ -139,7 +139,7 @@ impl Rebuffer {
             self.buffer.play(io);
             self.state = State::Playing { due: due + self.buffer.gap().unwrap_or_default() };
         } else {
-            io.tell(Playout::Stalled);
+            io.report(Playout::Stalled);
             self.state = State::Waiting { units: self.resume_units, kind: Wait::Stall(io.now()) };
         }
         true

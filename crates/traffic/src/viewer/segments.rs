@@ -55,7 +55,7 @@ impl SegmentClient {
 
     pub(super) fn advance(&mut self, io: &mut dyn ReceiverIo) {
         let throughputs = &mut self.throughputs;
-        self.meter.look(io.now(), io.received(), |rate| throughputs.push(rate));
+        self.meter.update(io.now(), io.received(), |rate| throughputs.push(rate));
         let old = throughputs.len().saturating_sub(MOST_THROUGHPUTS);
         // No rule looks further back.
         throughputs.drain(..old);
@@ -80,7 +80,7 @@ impl SegmentClient {
             buffer: waiting.as_secs_f64(),
         });
         self.meter.expect(self.ladder.parts, self.ladder.bytes(self.rung));
-        io.ask(self.request_bytes, Request { segment: self.asked, rung: self.rung });
+        io.request(self.request_bytes, Request { segment: self.asked, rung: self.rung });
         self.asked += 1;
     }
 }
