@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping
 
-from earlybird.metrics import DescribedTable, Entry, Section, StudyEntry, sections, studies, tables
+from earlybird.metrics import DescribedTable, Entry, Section, StudyEntry, sections, studies, studies_section, tables
 from generated import REPOSITORY, row, write_or_check
 
 TARGET = REPOSITORY / "docs" / "results-reference.md"
@@ -18,12 +18,6 @@ summary and tables: `earlybird run FILE --output results` keeps them as `summary
 Names carry their unit (`_s` seconds, `_ms` milliseconds, `_us` microseconds, `_bps` bits per second). A *share* is from
 0 to 1. Floats and integers have 64 bits. A number that does not exist is NaN in a column and null in `summary.json`.
 Media are the applications `cbr`, `media` and `ingest`.
-"""
-
-STUDIES = "Metrics of studies"
-ABOUT_STUDIES = """\
-Numbers of runs that the files of a study call `metric`. Values are floats in the stated unit; pages and plots print
-them under a title and in a unit of their own. Most are means over flows, and then over seeds.\
 """
 
 
@@ -69,7 +63,8 @@ def listing(entries: Mapping[str, Entry]) -> str:
 
 def metrics_of_studies() -> str:
     """Write a row per metric of studies."""
-    head = f"## {STUDIES}\n\n{ABOUT_STUDIES}\n\n| name | unit | in print | definition |\n|---|---|---|---|\n"
+    title, about = studies_section()
+    head = f"## {title}\n\n{about}\n\n| name | unit | in print | definition |\n|---|---|---|---|\n"
     return head + "\n".join(study_row(name, entry) for name, entry in studies().items()) + "\n"
 
 

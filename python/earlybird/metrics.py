@@ -162,6 +162,12 @@ def studies() -> dict[str, StudyEntry]:
     return {name: _study_entry(name, node) for name, node in nodes}
 
 
+def studies_section() -> tuple[str, str]:
+    """Return the title of the metrics of studies, and a sentence about them."""
+    node = _document()["studies"]
+    return node["title"], node["about"]
+
+
 @cache
 def view(name: str) -> dict[str, Entry]:
     """Return the entries that a table for people shows, in order: columns of flows, or measures of the summary."""
