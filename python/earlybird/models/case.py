@@ -43,14 +43,10 @@ class StreamingCase(DescribedCase):
 
     def computed(self, seed: int) -> tuple[Mapping[str, float], Mapping[str, Any]]:
         """
-        Compute the case.
+        Compute the throughputs of the sender and of the PFTK model, and the late share by start-up delay.
 
-        Returns
-        -------
-        tuple
-            Packets per second of the sender (``throughput_pps``) and of the PFTK model (``pftk_pps``), the variance
-            rate of the sender (``variance_rate``), and seconds until 0.01 % of the packets are late by the diffusion
-            form (``diffusion_delay_s``); and by start-up delay the share of the packets that is late.
+        ``throughput_pps`` and ``pftk_pps`` are in packets per second, ``variance_rate`` is the sender's, and
+        ``diffusion_delay_s`` are the seconds until 0.01 % of the packets are late by the diffusion form.
         """
         timeout = self.timeout * self.round_trip
         chain = models.streaming_chain(self.loss, self.round_trip, timeout, window=self.window, per_ack=self.per_ack)

@@ -9,29 +9,18 @@ PERT_WEIGHT = 0.99
 
 def retransmission_timeouts(samples: Iterable[float], least_spread: float = 0.0) -> Iterator[float]:
     """
-    Return the retransmission timeout after each round trip.
+    Return the retransmission timeout in seconds after each round trip of `samples` (seconds).
 
     SRTT + 4·RTTVAR, the ER-PERT paper's equations 1 to 3 with the shares of the new sample, 1/8 and 1/4, that their
-    print leaves out, and the first sample of RFC 6298 §2: RTTVAR is half of it.
-
-    Parameters
-    ----------
-    samples
-        Round trips in seconds.
-    least_spread
-        Seconds that 4·RTTVAR counts at least (the clock's granularity, RFC 6298 §2).
-
-    Returns
-    -------
-    iterator of float
-        Seconds.
+    print leaves out, and the first sample of RFC 6298 §2: RTTVAR is half of it. 4·RTTVAR is at least `least_spread`
+    seconds (the clock's granularity, RFC 6298 §2).
     """
     for smoothed, spread in _smoothed(samples, 1 / 8):
         yield smoothed + max(least_spread, 4 * spread)
 
 
 def printed_timeouts(samples: Iterable[float]) -> Iterator[float]:
-    """Return the same read as printed: 7/8 and 3/4 of the old values, and the new ones whole."""
+    """Return the same timeouts as the paper prints them: 7/8 and 3/4 of the old values, and the new ones whole."""
     smoothed = spread = 0.0
     for sample in samples:
         spread = 3 / 4 * spread + abs(smoothed - sample)
@@ -41,19 +30,9 @@ def printed_timeouts(samples: Iterable[float]) -> Iterator[float]:
 
 def early_thresholds(samples: Iterable[float]) -> Iterator[float]:
     """
-    Return the age from which a duplicate means loss, after each round trip.
+    Return the age in seconds from which a duplicate means loss, after each round trip of `samples` (seconds).
 
     SRTT + 2·SVAR + the smallest round trip, with weights of 15/16 and 3/4 for the old values (the ER thesis).
-
-    Parameters
-    ----------
-    samples
-        Round trips in seconds.
-
-    Returns
-    -------
-    iterator of float
-        Seconds.
     """
     known = list(samples)
     estimates = zip(_smoothed(known, 1 / 16), accumulate(known, min), strict=True)
@@ -62,19 +41,9 @@ def early_thresholds(samples: Iterable[float]) -> Iterator[float]:
 
 def queueing_delays(samples: Iterable[float]) -> Iterator[float]:
     """
-    Return PERT's smoothed queueing delay after each round trip.
+    Return PERT's smoothed queueing delay in seconds after each round trip of `samples` (seconds).
 
     A round trip of which the old value keeps 0.99, less the smallest one (the ER thesis).
-
-    Parameters
-    ----------
-    samples
-        Round trips in seconds.
-
-    Returns
-    -------
-    iterator of float
-        Seconds.
     """
     known = list(samples)
     smoothed = accumulate(known, lambda old, new: PERT_WEIGHT * old + (1 - PERT_WEIGHT) * new)

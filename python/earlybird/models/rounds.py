@@ -108,17 +108,9 @@ class Rules:
 
 def explore(rules: Rules) -> dict[State, list[State]]:
     """
-    List all states that a sender comes to, and for each the states that follow when 0, 1, … packets arrive.
+    List all states that a sender comes to, in the order in which they are found from the first round on.
 
-    Parameters
-    ----------
-    rules
-        The sender.
-
-    Returns
-    -------
-    dict
-        From the first round in congestion avoidance on, in the order in which they are found.
+    Each has the states that follow when 0, 1, … packets arrive.
     """
     found: dict[State, list[State]] = {}
     waiting: list[State] = [Normal(1)]

@@ -64,32 +64,14 @@ class StreamingChain:
         self, rate: float, delays: Sequence[float], *, steps: int = 20_000_000, seed: int = 1
     ) -> NDArray[np.float64]:
         """
-        Estimate the share of a live video's packets that come late, for start-up delays.
+        Estimate the share of a live video's packets that come late, for each start-up delay in seconds.
 
-        The source writes `rate` packets a second, and the sender cannot be ahead of it. What it lags behind follows
-        Lindley's recursion and does not depend on the start-up delay: a packet is late if the sender lags by more than
-        what is written in that time. So one sequence of steps serves all delays.
+        The source writes `rate` packets a second, and the sender cannot be ahead of it. Its lag follows
+        Lindley's recursion and does not depend on the start-up delay: a packet is late if the sender lags by
+        more than what is written in that time. So one sequence of steps serves all delays. In a step a round
+        trip passes or a timeout; 20 million take less than a second.
 
-        Parameters
-        ----------
-        rate
-            Packets per second, below the throughput.
-        delays
-            Start-up delays in seconds.
-        steps
-            Steps to draw, in which a round trip passes or a timeout; 20 million take less than a second.
-        seed
-            Of the random numbers.
-
-        Returns
-        -------
-        numpy.ndarray
-            Late packets ÷ packets, one for each delay.
-
-        Raises
-        ------
-        InputError
-            If the rate is not above 0 and below the throughput.
+        Raises `InputError` if the rate is not above 0 and below the throughput.
         """
         if not 0 < rate < self.throughput:
             raise InputError(
@@ -111,33 +93,12 @@ class StreamingChain:
         self, rate: float, delays: Sequence[float], length: float, *, videos: int = 10_000, seed: int = 1
     ) -> NDArray[np.float64]:
         """
-        Estimate the share of a stored video's packets that come late, for start-up delays.
+        Estimate the share of a stored video's packets that come late, for each start-up delay in seconds.
 
-        The whole video is there from the first moment, and is sent as fast as the sender can, which is not at its
-        beginning; a packet is late if it comes after the client wants it.
-
-        Parameters
-        ----------
-        rate
-            Packets per second that the client plays.
-        delays
-            Start-up delays in seconds.
-        length
-            Seconds that the video lasts.
-        videos
-            Transfers to draw, at least; they come by the thousand.
-        seed
-            Of the random numbers.
-
-        Returns
-        -------
-        numpy.ndarray
-            Late packets ÷ packets, one for each delay.
-
-        Raises
-        ------
-        InputError
-            If the rate or the length is not above 0.
+        The whole video is there from the first moment, and is sent as fast as the sender can, which is not at
+        its beginning; a packet is late if it comes after the client wants it. The client plays `rate` packets a
+        second for `length` seconds; at least `videos` transfers are drawn, by the thousand. Raises `InputError`
+        if the rate or the length is not above 0.
         """
         if rate <= 0 or length <= 0:
             raise InputError(f"rate = {rate}, length = {length}: packets per second and seconds, both above 0.")
@@ -165,22 +126,10 @@ class StreamingChain:
 
     def diffusion_delay(self, rate: float, late_share: float) -> float:
         """
-        Approximate the start-up delay at which so small a share of a live video is late.
+        Approximate the start-up delay in seconds at which so small a share of a live video's packets is late.
 
-        The lag as a diffusion with the chain's drift and variance, reflected at 0: it exceeds B with probability
-        exp(−2·B·(T − µ)/σ²).
-
-        Parameters
-        ----------
-        rate
-            µ, packets per second, below the throughput T.
-        late_share
-            Late packets ÷ packets.
-
-        Returns
-        -------
-        float
-            Seconds.
+        The lag as a diffusion with the chain's drift and variance, reflected at 0: it exceeds B with
+        probability exp(−2·B·(T − µ)/σ²). The rate µ in packets per second is below the throughput T.
         """
         return self.variance_rate * math.log(1 / late_share) / (2 * (self.throughput - rate)) / rate
 
@@ -249,34 +198,12 @@ def streaming_chain(
     """
     Build the Markov chain of a TCP sender that streams a video.
 
-    Our reconstruction of Wang, Kurose, Shenoy, Towsley, "Multimedia Streaming via TCP: An Analytic Performance Study",
-    ACM TOMCCAP 4 (2), 2008, of which the abstract and summaries were at hand (see `earlybird.models.rounds`).
+    Our reconstruction of Wang, Kurose, Shenoy, Towsley, "Multimedia Streaming via TCP: An Analytic Performance
+    Study", ACM TOMCCAP 4 (2), 2008, of which the abstract and summaries were at hand (see
+    `earlybird.models.rounds`). `loss` is the probability that a packet is lost, above 0 and below 1; `round_trip`
+    is in seconds, as is the first `timeout`, at least a round trip; the largest `window` is in packets; one ACK
+    acknowledges 1 packet, or 2 with delayed ACKs. Raises `InputError` if a value is not allowed.
 
-    Parameters
-    ----------
-    loss
-        Probability that a packet is lost, above 0 and below 1.
-    round_trip
-        Seconds.
-    timeout
-        Length of a first timeout in seconds, at least a round trip.
-    window
-        Largest window in packets.
-    per_ack
-        Packets that one ACK acknowledges: 1, or 2 with delayed ACKs.
-
-    Returns
-    -------
-    StreamingChain
-        Its throughput, and how late a live video is.
-
-    Raises
-    ------
-    InputError
-        If a value is not allowed.
-
-    Examples
-    --------
     >>> from earlybird.models import streaming_chain
     >>> chain = streaming_chain(loss=0.02, round_trip=0.1, timeout=0.4, per_ack=2)
     >>> round(chain.throughput, 1)

@@ -41,21 +41,7 @@ class Difference:
 
 
 def differences(archived: Result, repeated: Result) -> list[Difference]:
-    """
-    Compare the summaries and tables of two results.
-
-    Parameters
-    ----------
-    archived
-        The archive's.
-    repeated
-        That of the run that was made again.
-
-    Returns
-    -------
-    list of Difference
-        One per quantity; none if all numbers are the same to the last bit.
-    """
+    """Compare the summaries and tables of two results; none differ if all numbers are the same to the last bit."""
     return [*_of_summaries(archived.summary, repeated.summary), *_of_tables(archived, repeated)]
 
 

@@ -35,38 +35,23 @@ LARGEST_MANIFEST: Final = 1 << 30
 
 @dataclass(frozen=True)
 class Container:
-    """
-    An archive that is open for reading.
-
-    Attributes
-    ----------
-    path
-        The file.
-    about
-        What its manifest says besides the members.
-    members
-        By name, the bytes and the SHA-256 that each must have.
-    fingerprint
-        SHA-256 of the manifest, and so of all that the archive says.
-    file
-        The ZIP.
-    """
+    """An archive that is open for reading."""
 
     path: Path
     about: Mapping[str, Any]
+    """The manifest besides the members."""
     members: Mapping[str, Mapping[str, Any]]
+    """By name, the bytes and the SHA-256 that each must have."""
     fingerprint: str
+    """SHA-256 of the manifest, and so of the whole archive."""
     file: zipfile.ZipFile
 
     @classmethod
     def open(cls, path: Path) -> Container:
         """
-        Open an archive, and make sure that it has the members that it should have, and no others.
+        Open an archive that has the members that it should have, and no others.
 
-        Raises
-        ------
-        StoreError
-            If it is not whole, not an archive of a study, or of a form that is not known yet.
+        Raises `StoreError` if it is not whole, not an archive of a study, or of an unknown form.
         """
         file = _opened(path)
         try:
@@ -102,23 +87,9 @@ class Container:
 
 def write_container(path: Path, about: Mapping[str, Any], members: Mapping[str, bytes | Path]) -> None:
     """
-    Write an archive, all or nothing.
+    Write an archive, all or nothing; it replaces another archive, but no other file (`InputError`).
 
-    Parameters
-    ----------
-    path
-        The file; another archive in its place is replaced.
-    about
-        What the manifest says besides the members.
-    members
-        Contents by name, or the files that have them.
-
-    Raises
-    ------
-    InputError
-        If there is something else in its place.
-    StoreError
-        If it cannot be written.
+    `about` is the manifest besides the members; those are contents by name, or the files that have them.
     """
     draft = temporary_place(path)
     try:

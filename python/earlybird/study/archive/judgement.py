@@ -56,10 +56,7 @@ def judge(archive: Archive) -> Judgement:
     """
     Evaluate the archive's studies from its definitions and its results, and compare with its verdicts.
 
-    Raises
-    ------
-    InputError
-        If this program cannot read the definitions, or runs are missing.
+    Raises `InputError` if this program cannot read the definitions, or runs are missing.
     """
     verdicts, revisions = 0, list[Revision]()
     misplaced: list[Mapping[str, Any]] = []

@@ -94,17 +94,7 @@ class Archive:
 
     def result(self, key: str) -> Result:
         """
-        Return the result of a run.
-
-        Parameters
-        ----------
-        key
-            As `runs` has it.
-
-        Returns
-        -------
-        Result
-            As `earlybird.run` gives it; its tables are read when asked for.
+        Return the result of a run by its key in `runs`; its tables are read when asked for.
 
         Raises
         ------

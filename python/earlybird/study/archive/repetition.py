@@ -62,23 +62,10 @@ def repeatable(archive: Archive) -> list[str]:
 
 def drawn(keys: Sequence[str], count: int | None, share: float | None, seed: int) -> list[str]:
     """
-    Draw runs, the same ones of the same archive everywhere.
+    Draw runs, the same ones of the same archive everywhere; return their sorted keys.
 
-    Parameters
-    ----------
-    keys
-        All that may be drawn.
-    count
-        How many; all if there are not as many.
-    share
-        In place of a number, the part of all; one at least. With neither, all.
-    seed
-        Those whose SHA-256, behind this number, comes first are drawn.
-
-    Returns
-    -------
-    list of str
-        Sorted.
+    There are `count` of them, or a `share` of all rounded up, or all. Drawn are those whose SHA-256 behind the seed
+    comes first.
     """
     if share is not None:
         count = math.ceil(share * len(keys))
@@ -103,10 +90,7 @@ def planned_again(archive: Archive, key: str) -> PlannedRun:
     """
     Turn a run of the archive into one that this program can make.
 
-    Raises
-    ------
-    InputError
-        If it cannot: another version made the archive, and scenarios have changed since.
+    Raises `InputError` if another version made the archive, and scenarios have changed since.
     """
     result = archive.result(key)
     try:

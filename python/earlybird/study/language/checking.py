@@ -18,19 +18,7 @@ FILE: Final = "study.toml"
 
 
 def check_study(study: Study) -> None:
-    """
-    Check a study.
-
-    Parameters
-    ----------
-    study
-        As its files have it.
-
-    Raises
-    ------
-    InputError
-        If they name something that is not there; the message says where, and what is nearest.
-    """
+    """Raise `InputError` if a study's files name something that is not there, with its place and the nearest name."""
     known = Known(study)
     _check_runs(study, known)
     for item in study.items:

@@ -10,19 +10,7 @@ RANGE = re.compile(r"(\S+?)(\d+)\s*…\s*\1(\d+)")
 
 
 def entry_ids(item: str) -> list[str]:
-    """
-    List the entries that a study's item answers.
-
-    Parameters
-    ----------
-    item
-        The item's name: entries with commas, or a range of them.
-
-    Returns
-    -------
-    list of str
-        Their names: ``C-T2, T-T4`` are two, ``T-F9 … T-F12`` are four.
-    """
+    """List the entries that an item answers by its name: ``C-T2, T-T4`` are two, ``T-F9 … T-F12`` are four."""
     return [name for part in item.split(",") for name in _range(part.strip())]
 
 

@@ -21,24 +21,7 @@ SHARED: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def items_of(document: Table) -> tuple[Item, ...]:
-    """
-    Make the items of a study.
-
-    Parameters
-    ----------
-    document
-        What its file says.
-
-    Returns
-    -------
-    tuple of Item
-        In the order of the file.
-
-    Raises
-    ------
-    InputError
-        If a key means nothing, or something that must be given is missing.
-    """
+    """Make the items of a study of its file; raise `InputError` for an unknown key or a missing one."""
     items = tuple(map(_item, listed(document, "items", FILE)))
     _check_names(items)
     return items

@@ -15,24 +15,7 @@ ALL = "all"
 
 @cache
 def find_study(name: str) -> Study:
-    """
-    Read the study of that name.
-
-    Parameters
-    ----------
-    name
-        Its folder's name below studies/.
-
-    Returns
-    -------
-    Study
-        All that its files say.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name, or it is not valid.
-    """
+    """Read the study of a folder below studies/; raise `InputError` if there is none, or it is not valid."""
     names = study_names()
     if name not in names:
         near = difflib.get_close_matches(name, names, 1)
@@ -43,24 +26,9 @@ def find_study(name: str) -> Study:
 
 def choose_studies(names: Sequence[str], scale: str) -> list[Study]:
     """
-    Read studies.
+    Read studies, each once, in the order of the names; ``all`` stands for every one that has the scale.
 
-    Parameters
-    ----------
-    names
-        Their names; ``all`` for every one that has the scale.
-    scale
-        What they have to have.
-
-    Returns
-    -------
-    list of Study
-        Each once, in the order of the names.
-
-    Raises
-    ------
-    InputError
-        If there is no study of a name, or one that was named has no such scale.
+    Raises `InputError` if there is no study of a name, or one that was named has no such scale.
     """
     chosen = {study.name: study for name in names for study in _named(name, scale)}
     if not chosen:
@@ -77,21 +45,7 @@ def _named(name: str, scale: str) -> list[Study]:
 
 
 def check_scale(study: Study, scale: str) -> None:
-    """
-    Make sure that a study has a scale.
-
-    Parameters
-    ----------
-    study
-        The study.
-    scale
-        What was asked for.
-
-    Raises
-    ------
-    InputError
-        If it has no such scale.
-    """
+    """Raise `InputError` if a study has no such scale."""
     if scale not in study.scales:
         allowed = ", ".join(name for name in SCALES if name in study.scales)
         raise InputError(f"the study {study.name!r} has no scale {scale!r}; it has: {allowed}.")

@@ -22,22 +22,9 @@ Texts: TypeAlias = Mapping[str, Mapping[str, Scalar]]
 
 def load(folder: Path) -> Study:
     """
-    Read a study.
+    Read a study from its folder.
 
-    Parameters
-    ----------
-    folder
-        The study's folder.
-
-    Returns
-    -------
-    Study
-        All that its files say.
-
-    Raises
-    ------
-    InputError
-        If a file is missing, is not valid, or names something that is not there.
+    Raises `InputError` if a file is missing, is not valid, or names something that is not there.
     """
     document, items = read_toml(folder / FILE), read_toml(folder / ITEMS)
     with files_of(folder.name):

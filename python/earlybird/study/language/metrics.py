@@ -79,24 +79,7 @@ METRICS: Final = {name: _metric(name, entry) for name, entry in studies().items(
 
 
 def metric(name: str) -> Metric:
-    """
-    Look up a quantity.
-
-    Parameters
-    ----------
-    name
-        Its name in a study's files.
-
-    Returns
-    -------
-    Metric
-        What it is.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name.
-    """
+    """Look up a quantity by its name in a study's files; raise `InputError` if there is none."""
     if name not in METRICS:
         raise InputError(f"there is no quantity {name!r}; there are: {', '.join(sorted(METRICS))}.")
     return METRICS[name]

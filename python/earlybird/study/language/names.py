@@ -16,23 +16,7 @@ def spaced(value: object) -> object:
 
 
 def value_name(study: Study, coordinate: str, value: object) -> str:
-    """
-    Return the name of one coordinate, such as ``80 packets`` or ``low``.
-
-    Parameters
-    ----------
-    study
-        The study, which knows its axes and groups.
-    coordinate
-        The coordinate's name.
-    value
-        Its value.
-
-    Returns
-    -------
-    str
-        A few words.
-    """
+    """Return the name of one coordinate, such as ``80 packets`` or ``low``."""
     if coordinate == "group":
         return study.groups[str(value)].label
     if coordinate == "delay":
@@ -67,21 +51,7 @@ def _titled(study: Study, coordinate: str, value: object) -> str:
 
 
 def point_name(study: Study, point: Mapping[str, object]) -> str:
-    """
-    Return the name of a point: those of all of its coordinates.
-
-    Parameters
-    ----------
-    study
-        The study.
-    point
-        The coordinates, with ``minus`` or ``over`` for those of a second point.
-
-    Returns
-    -------
-    str
-        The coordinates' names, with commas.
-    """
+    """Return the name of a point: those of its coordinates, with ``minus`` or ``over`` for those of a second one."""
     own = ", ".join(value_name(study, name, value) for name, value in point.items() if not isinstance(value, Mapping))
     for name, sign in (("minus", "−"), ("over", "÷")):
         if isinstance(other := point.get(name), Mapping):

@@ -16,21 +16,7 @@ PART: Final = "part."
 
 
 def observed(study: Study, part: Part) -> tuple[str, ...]:
-    """
-    List the quantities that runs of a part can have.
-
-    Parameters
-    ----------
-    study
-        The study, whose axes may switch on what is measured.
-    part
-        One of its parts.
-
-    Returns
-    -------
-    tuple of str
-        Names of metrics.
-    """
+    """List the metrics that runs of a part can have; the study's axes may switch on what is measured."""
     return tuple(name for name, entry in studies().items() if any(_holds(when, study, part) for when in entry.when))
 
 

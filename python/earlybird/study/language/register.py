@@ -87,18 +87,10 @@ class Register:
 @cache
 def register() -> Register:
     """
-    Read the register of the repository.
+    Read the register of the repository, in the order of the papers.
 
-    Returns
-    -------
-    Register
-        In the order of the papers.
-
-    Raises
-    ------
-    InputError
-        If it is missing, not valid, names an item twice, says neither which study answers it nor why none does, or
-        speaks of what that study does not have.
+    Raises `InputError` if it is missing, not valid, names an item twice, has neither the study that answers it nor
+    the reason why none does, or speaks of what that study does not have.
     """
     return read_register(read_toml(shipped_file("studies", FILE)))
 

@@ -68,26 +68,9 @@ class Statement:
 
 def check_of(name: str, table: Table, where: str) -> Check:
     """
-    Make a check of what the file says.
+    Make a check of its table, with the keys that it has from its item and with all short forms written out.
 
-    Parameters
-    ----------
-    name
-        Its name.
-    table
-        Its keys, with those that it has from its item.
-    where
-        The file and the path of the check.
-
-    Returns
-    -------
-    Check
-        With all short forms written out.
-
-    Raises
-    ------
-    InputError
-        If a key is not known, is missing, or does not go with another.
+    Raises `InputError` if a key is not known, is missing, or does not go with another.
     """
     said = build(Statement, {"id": name, **table}, where)
     (level,) = _one(LEVELS, table, where)

@@ -48,24 +48,10 @@ class TextTemplate:
 
 def text_template(table: Table, where: str) -> TextTemplate:
     """
-    Make a sentence of a table.
+    Make a sentence of a table with ``text``, ``at``, ``values`` and ``words``.
 
-    Parameters
-    ----------
-    table
-        Its keys ``text``, ``at``, ``values`` and ``words``.
-    where
-        The file and the path of the table, for messages.
-
-    Returns
-    -------
-    TextTemplate
-        The sentence, whose names are all given and used; whether a study has them is for `check_text_template` to say.
-
-    Raises
-    ------
-    InputError
-        If a key is not known or lacks, or a name is not given or not used.
+    Raises `InputError` if a key is not known or lacks, or a name is not given or not used. Whether a study has the
+    names is for `check_text_template`.
     """
     words = {
         name: build(Choice, choice, f"{where}.words.{name}") for name, choice in section(table, "words", where).items()
@@ -105,23 +91,7 @@ def _check_given(names: list[str], given: Mapping[str, object], where: str) -> N
 
 
 def check_text_template(found: TextTemplate, study: Study, where: str) -> None:
-    """
-    Make sure that a study has what a sentence speaks of.
-
-    Parameters
-    ----------
-    found
-        The sentence.
-    study
-        The study whose results fill it.
-    where
-        The file and the path of its table, for messages.
-
-    Raises
-    ------
-    InputError
-        If there is no such quantity or statement; the message names the key and what is nearest.
-    """
+    """Raise `InputError` if a study lacks a quantity or a statement that a sentence names."""
     known = Known(study)
     for name in found.values:
         known.check_quantity(*found.quantity(name), f"{where}.values.{name}")

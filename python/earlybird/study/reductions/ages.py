@@ -21,19 +21,9 @@ PROMINENCE = 0.1
 
 def age_values(duplicates: pl.DataFrame, longest_round_trip: float) -> dict[str, float]:
     """
-    Reduce the duplicate ACKs of a run.
+    Reduce the duplicate ACKs of a run, one a row: ``dupacks``, ``age_s``, ``er_threshold_s``.
 
-    Parameters
-    ----------
-    duplicates
-        One row per duplicate ACK: ``dupacks``, ``age_s``, ``er_threshold_s``.
-    longest_round_trip
-        Seconds, propagation and a full queue.
-
-    Returns
-    -------
-    dict
-        Shares of the ages above the threshold, the threshold above the longest round trip, and the clusters.
+    The longest round trip in seconds is propagation and a full queue.
     """
     is_late = pl.col("age_s") > pl.col("er_threshold_s")
     young = duplicates.filter(pl.col("age_s") < longest_round_trip + YOUNG)
@@ -58,17 +48,9 @@ def histogram(ages: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
 
 def duplicate_bins(duplicates: pl.DataFrame) -> pl.DataFrame:
     """
-    Count ages in bins, by the number of the duplicate.
+    Count ages in bins, by the number of the duplicate: shares in per cent by ``age_ms``.
 
-    Parameters
-    ----------
-    duplicates
-        One row per duplicate ACK.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``age_ms``, shares in per cent, and the threshold's median, 10 % and 90 % quantile, all in milliseconds.
+    The threshold's median, 10 % and 90 % quantile stand beside them in milliseconds.
     """
     number = pl.col("dupacks")
     parts = {"first": number == 1, "second": number == 2, "later": number >= 3}

@@ -24,19 +24,7 @@ OF_ITS_OWN = 3
 
 
 def burst_values(result: Result) -> dict[str, float]:
-    """
-    Reduce a run that measured bursts.
-
-    Parameters
-    ----------
-    result
-        The run.
-
-    Returns
-    -------
-    dict
-        Means over the bursts, and what the worst of them was: the one with the longest delay.
-    """
+    """Reduce a run that measured bursts to means over them, and to the worst: the one with the longest delay."""
     summary, bursts = result.summary, result.bursts
     if not bursts.height:
         return {}
@@ -58,19 +46,7 @@ def burst_values(result: Result) -> dict[str, float]:
 
 
 def delays(result: Result) -> pl.DataFrame:
-    """
-    Return the delay of every packet around the worst burst.
-
-    Parameters
-    ----------
-    result
-        A run that measured bursts and deliveries.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``time_s`` of writing after that of the first late packet, ``delay_ms``.
-    """
+    """Return the delay of every packet around the worst burst: ``delay_ms`` by ``time_s`` since its first late one."""
     bursts = result.bursts
     worst = bursts.row(int(bursts["max_delay_s"].arg_max() or 0), named=True)
     around = result.deliveries.filter(

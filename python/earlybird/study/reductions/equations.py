@@ -16,22 +16,9 @@ Equation = Callable[[Iterable[float]], Iterator[float]]
 
 def equation_values(series: pl.DataFrame, trace: pl.DataFrame, flow: str) -> dict[str, float]:
     """
-    Compare a sender's estimates with the equations.
+    Compare a sender's estimates with the equations, from its packets in order, none of which was lost.
 
-    Parameters
-    ----------
-    series
-        A run's samples.
-    trace
-        The flow's packets, none of which was lost: ``time``, ``event`` (``snd``, ``ack``, …), ``seq``.
-    flow
-        The flow's name.
-
-    Returns
-    -------
-    dict
-        The largest difference of each estimate from its equation in seconds, and the timeout as printed ÷ the timeout,
-        by the names of their metrics.
+    Return the largest difference of each estimate in seconds, and the timeout as printed ÷ the timeout.
     """
     round_trips = _round_trips(trace)
     payload = round_trips.filter(pl.col("seq") > 0)  # the SYN is timed for the timeout alone

@@ -15,21 +15,7 @@ RARE = 1e-4
 
 
 def observe_model(run: StudyRun, result: Result) -> Observation:
-    """
-    Reduce what a model gave to what studies ask for.
-
-    Parameters
-    ----------
-    run
-        The run that was planned.
-    result
-        What it gave.
-
-    Returns
-    -------
-    Observation
-        Of one flow.
-    """
+    """Reduce a model's result to the quantities that studies ask for, of one flow."""
     return _session(run, result) if run.part.model == SessionCase.name else _chain(run, result)
 
 
@@ -60,19 +46,9 @@ def _chain(run: StudyRun, result: Result) -> Observation:
 
 def rare_delay(delays: NDArray[np.float64], late: NDArray[np.float64]) -> float:
     """
-    Find the start-up delay at which one packet in 10,000 is late.
+    Find the start-up delay in seconds at which one packet in 10,000 is late; NaN if no neighbours enclose it.
 
-    Parameters
-    ----------
-    delays
-        Rising start-up delays in seconds.
-    late
-        Share of late packets at each, which falls.
-
-    Returns
-    -------
-    float
-        Seconds, found between neighbours as if shares fell exponentially; NaN if the shares do not cross that value.
+    Delays rise and shares of late packets fall, between neighbours exponentially.
     """
     above = np.flatnonzero(late > RARE)
     if not above.size or above[-1] + 1 == late.size or late[above[-1] + 1] <= 0:

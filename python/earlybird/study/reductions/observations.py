@@ -74,23 +74,10 @@ def observe(
     run: StudyRun, result: Result, trace: pl.DataFrame | None = None, groups: Iterable[Group] = ()
 ) -> Observation:
     """
-    Reduce a result to what studies ask for.
+    Reduce a result to means over the observed flows; counts and sums are scaled to the duration of the paper's run.
 
-    Parameters
-    ----------
-    run
-        The run that was planned.
-    result
-        What it gave.
-    trace
-        The packets of its first flow, for parts that trace.
-    groups
-        Those into which single flows are put, for parts that allow it.
-
-    Returns
-    -------
-    Observation
-        Means over the observed flows; counts and sums scaled to the duration of the paper's run.
+    `trace` has the packets of the first flow, for parts that trace; `groups` are those into which single flows are
+    put, for parts that allow it.
     """
     flows = _scaled(result.flows.filter(pl.col("group") == run.part.flows), run.part, result)
     whole = _reduced(run, result, flows)

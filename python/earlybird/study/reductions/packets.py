@@ -11,20 +11,9 @@ AFTER = 0.4
 
 def packet_values(trace: pl.DataFrame, round_trip: float) -> dict[str, float]:
     """
-    Reduce the trace of a flow.
+    Reduce the trace of a flow: the longest gap in seconds between deliveries in order, and the first recovery.
 
-    Parameters
-    ----------
-    trace
-        One row per event: ``time``, ``event`` (``snd``, ``rtx``, ``drp``, ``dlv``, ``ack``, …), ``seq``.
-    round_trip
-        Seconds, through empty queues.
-
-    Returns
-    -------
-    dict
-        The longest gap between two deliveries in order, in seconds, and the length of the first recovery in round
-        trips.
+    The recovery is in round trips, of `round_trip` seconds through empty queues.
     """
     return {"max_delivery_gap_s": longest_gap(trace), "recovery_duration_rtts": recovery_time(trace) / round_trip}
 
@@ -55,19 +44,7 @@ def recovery_time(trace: pl.DataFrame) -> float:
 
 
 def around_the_loss(trace: pl.DataFrame) -> pl.DataFrame:
-    """
-    Cut out what happened around the last loss.
-
-    Parameters
-    ----------
-    trace
-        One row per event.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``time_ms`` after that loss, ``event``, ``seq``.
-    """
+    """Cut out the events around the last loss: ``time_ms`` after it, ``event``, ``seq``."""
     losses = trace.filter(pl.col("event") == "drp")["time"].to_list()
     origin = losses[-1] if losses else 0.0
     moved = trace.select(time_ms=(pl.col("time") - origin) * 1000, event="event", seq="seq")

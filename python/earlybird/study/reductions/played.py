@@ -28,21 +28,7 @@ MICROSECOND: Final = 1e-6
 
 
 def observe_play(run: StudyRun, result: Result) -> Observation:
-    """
-    Reduce a play to what studies ask for.
-
-    Parameters
-    ----------
-    run
-        The run that was planned.
-    result
-        What the play gave.
-
-    Returns
-    -------
-    Observation
-        Of one film; NaN for what its client does not tell.
-    """
+    """Reduce a play of one film to the quantities that studies ask for; NaN for what its client does not report."""
     measured = {name: result.summary.get(key) for name, key in MEASURES.items()}
     values = {name: math.nan if value is None else float(value) for name, value in measured.items()}
     values["emulator_added_delay_p99_s"] *= MICROSECOND

@@ -12,19 +12,7 @@ from earlybird.result import Result
 
 
 def position_shares(positions: pl.DataFrame) -> NDArray[np.float64]:
-    """
-    Turn counts of packets into shares.
-
-    Parameters
-    ----------
-    positions
-        Rows of a run's table ``queue_positions``.
-
-    Returns
-    -------
-    numpy.ndarray
-        By number of packets found waiting, from 0; empty without packets.
-    """
+    """Return the shares of packets by the number that they found waiting, from 0; empty without packets."""
     if not positions.height:
         return np.zeros(0)
     counts = np.bincount(positions["packets_waiting"], weights=positions["packets_in"]).astype(float)
@@ -34,22 +22,10 @@ def position_shares(positions: pl.DataFrame) -> NDArray[np.float64]:
 
 def position_values(result: Result, group: str, buffer: float) -> dict[str, float]:
     """
-    Reduce what a group's packets found waiting.
+    Reduce the queue lengths that a group's packets found, of a queue of `buffer` packets.
 
-    Parameters
-    ----------
-    result
-        A run with ``measure.queue-positions``.
-    group
-        The group's name.
-    buffer
-        The queue's limit in packets.
-
-    Returns
-    -------
-    dict
-        Values by the names of their metrics; if the run has samples of the queue, also how much what all packets found
-        differs from the queue's length in time: half of the sum of the differences over ten equal parts of the queue.
+    If the run has samples of the queue, also the difference of what all packets found from the queue's length in
+    time: half of the sum of the differences over ten equal parts of the queue.
     """
     own = result.queue_positions.filter(group=group)
     shares = position_shares(own)
@@ -89,21 +65,7 @@ def _length_shares(result: Result) -> NDArray[np.float64]:
 
 
 def position_lines(positions: pl.DataFrame, buffer: float) -> pl.DataFrame:
-    """
-    Make lines of what the packets of each group found waiting.
-
-    Parameters
-    ----------
-    positions
-        A run's table ``queue_positions``.
-    buffer
-        The queue's limit in packets.
-
-    Returns
-    -------
-    polars.DataFrame
-        A line per group: the percentage of its packets in each tenth of the queue.
-    """
+    """Make a line per group: the percentage of its packets that found each tenth of the queue waiting."""
     middles = (np.arange(10) + 0.5) * buffer / 10
     groups = positions["group"].unique(maintain_order=True)
     shares = {group: in_tenths(position_shares(positions.filter(group=group)), buffer) for group in groups}

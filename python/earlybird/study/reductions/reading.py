@@ -28,28 +28,9 @@ AT_ONCE = 500
 
 def observations(study: Study, scale: str, store: Store) -> tuple[list[Observation], int]:
     """
-    Read the results of a study and reduce them.
+    Read the results of a study and reduce them; return them with the number of runs that are missing.
 
-    Parameters
-    ----------
-    study
-        The study.
-    scale
-        One of its scales.
-    store
-        Where the results are.
-
-    Returns
-    -------
-    tuple
-        The runs that were made, and the number of those that are missing.
-
-    Raises
-    ------
-    InputError
-        If there are no results at all.
-    StoreError
-        If one is damaged.
+    Raises `InputError` if there are no results at all, `StoreError` if one is damaged.
     """
     runs = plan(study, scale)
     observed = _observed(runs, store, tuple(study.groups.values()))
@@ -62,19 +43,7 @@ def observations(study: Study, scale: str, store: Store) -> tuple[list[Observati
 
 
 def packets(run: StudyRun) -> pl.DataFrame:
-    """
-    Trace the packets of a run's first observed flow by making the run again: those that trace are small.
-
-    Parameters
-    ----------
-    run
-        The run.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row per event.
-    """
+    """Trace the packets of a run's first observed flow by making the run again: those that trace are small."""
     with tempfile.TemporaryDirectory() as folder:
         path, spec = Path(folder, "trace.csv"), resolved(run).spec
         assert isinstance(spec, ScenarioRun), "only scenarios have packets"

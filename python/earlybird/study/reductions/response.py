@@ -17,20 +17,9 @@ THIRD_SHARE = 0.65
 
 def response_values(series: pl.DataFrame, flow: str) -> dict[str, float]:
     """
-    Compare a sender's probability of an early response with the curves of PERT's papers.
+    Compare a sender's probability of an early response with the curves of PERT's papers of 2007 and 2008.
 
-    Parameters
-    ----------
-    series
-        A run's samples.
-    flow
-        The flow's name.
-
-    Returns
-    -------
-    dict
-        The largest difference from the curve of 2007 and from that of 2008, and the largest delay seen, by the names of
-        their metrics; empty if the flow has no such probability.
+    Return the largest differences and the largest delay; empty if the flow has no such probability.
     """
     delays, probabilities = _samples(series, flow)
     if not delays.size:
@@ -45,19 +34,9 @@ def response_values(series: pl.DataFrame, flow: str) -> dict[str, float]:
 
 def response_line(series: pl.DataFrame, flow: str) -> pl.DataFrame:
     """
-    Make a line of the probabilities that a sender had against the delay, from when the delay was largest on.
+    Make a line of a sender's probabilities against the queueing delay, from when that was largest on.
 
-    Parameters
-    ----------
-    series
-        A run's samples.
-    flow
-        The flow's name.
-
-    Returns
-    -------
-    polars.DataFrame
-        A point per half millisecond of queueing delay, as far as there are samples.
+    It has a point per half millisecond, as far as there are samples.
     """
     delays, probabilities = _samples(series, flow)
     last = int(np.argmax(delays))

@@ -10,19 +10,10 @@ LEAST = 0.1
 
 def silences(deliveries: pl.DataFrame, delays: NDArray[np.float64]) -> NDArray[np.float64]:
     """
-    Count the gaps in the sound of one film, which comes with the pictures.
+    Count, by start-up delay in seconds, the gaps of at least 100 ms in the sound of one film.
 
-    Parameters
-    ----------
-    deliveries
-        When each picture was written and delivered (infinitely late if it never was), in order.
-    delays
-        Start-up delays in seconds.
-
-    Returns
-    -------
-    numpy.ndarray
-        For each start-up delay, the number of intervals of at least 100 ms in which what should be heard is not there.
+    The sound comes with the pictures: `deliveries` has in order when each was written and delivered, infinitely
+    late if it never was.
     """
     written, delivered = deliveries["written_s"].to_numpy(), deliveries["delivered_s"].to_numpy()
     return np.array([_gaps(written + delay, delivered) for delay in delays], dtype=float)

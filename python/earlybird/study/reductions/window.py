@@ -15,20 +15,9 @@ FALL = 0.8
 
 def window_values(series: pl.DataFrame, flow: str) -> dict[str, float]:
     """
-    Measure the fluctuation of a flow's window over the end of a run.
+    Return the coefficient of variation, mean change per second, and falls by a fifth of a window at a run's end.
 
-    Parameters
-    ----------
-    series
-        A run's samples.
-    flow
-        The flow's name.
-
-    Returns
-    -------
-    dict
-        Coefficient of variation, mean change per second, and number of falls by more than a fifth, by the names of
-        their metrics; empty if the flow has no window.
+    Empty if the flow has no window.
     """
     samples = _at_the_end(series, flow)
     if samples.height < 2:
@@ -42,23 +31,7 @@ def window_values(series: pl.DataFrame, flow: str) -> dict[str, float]:
 
 
 def window_line(series: pl.DataFrame, flow: str, transport: str) -> pl.DataFrame:
-    """
-    Make a line of a flow's window over the end of a run.
-
-    Parameters
-    ----------
-    series
-        A run's samples.
-    flow
-        The flow's name.
-    transport
-        The flow's transport, which decides how it looks.
-
-    Returns
-    -------
-    polars.DataFrame
-        Segments against seconds from the first sample that is looked at, two points per second.
-    """
+    """Make a line of a flow's window in segments over the end of a run, two points per second."""
     samples = _at_the_end(series, flow)
     times = pl.col("time_s") - pl.col("time_s").min()
     points = (

@@ -64,29 +64,10 @@ class Cost:
 
 def estimate(studies: Sequence[Study], scale: str, *, made: Store | None = None, jobs: int | None = None) -> list[Cost]:
     """
-    Estimate the cost of runs without making them, within a factor of two or three.
+    Estimate the cost of studies at a scale that all of them have, within a factor of two or three.
 
-    Parameters
-    ----------
-    studies
-        The studies.
-    scale
-        A scale that all of them have.
-    made
-        Results that are there, whose runs cost nothing; without it every run counts. Only where there are any are the
-        runs looked for, which takes some seconds for large studies.
-    jobs
-        Number of worker processes (default: one per processor).
-
-    Returns
-    -------
-    list of Cost
-        One per study.
-
-    Raises
-    ------
-    ScenarioError
-        If one of the scenarios is not valid.
+    Runs with results in `made` cost nothing. Only where there are any are the runs looked for, which takes some
+    seconds for large studies. Raises `ScenarioError` if one of the scenarios is not valid.
     """
     pace = _pace()
     return [_cost(study, scale, made, pace, jobs or os.cpu_count() or 1) for study in studies]

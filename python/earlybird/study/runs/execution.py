@@ -204,19 +204,7 @@ def planned_runs(study: Study, scale: str) -> Iterator[PlannedRun]:
 
 
 def resolved(run: StudyRun) -> PlannedRun:
-    """
-    Turn a run of a study into one that a sweep can make.
-
-    Parameters
-    ----------
-    run
-        A run of the study.
-
-    Returns
-    -------
-    PlannedRun
-        With its complete scenario.
-    """
+    """Turn a run of a study into one that a sweep can make, with its complete scenario."""
     if run.part.model:
         return PlannedRun(_model_run(run), run.seed, dict(run.axes))
     if run.part.is_played:

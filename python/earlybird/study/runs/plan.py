@@ -26,17 +26,7 @@ def plan(study: Study, scale: str) -> list[StudyRun]:
     """
     List a study's runs, each once, in the order of its grids.
 
-    Parameters
-    ----------
-    study
-        The study.
-    scale
-        One of its scales.
-
-    Returns
-    -------
-    list of StudyRun
-        Within a grid every cell has its first seed before any has its second.
+    Within a grid every cell has its first seed before any has its second.
     """
     runs: dict[tuple[object, ...], StudyRun] = {}
     for grid in study.grids:
@@ -86,18 +76,9 @@ def _seeds(study: Study, grid: Grid, scale: str) -> int:
 
 def seeds_text(study: Study, scale: str, part: str = "", shown: Mapping[str, Collection[Scalar]] | None = None) -> str:
     """
-    Return the number of seeds in words, such as "3 to 10 seeds".
+    Return the number of seeds in words, such as "3 to 10 seeds", of one part or of all.
 
-    Parameters
-    ----------
-    study
-        The study.
-    scale
-        One of its scales.
-    part
-        The part whose runs are meant; all by default.
-    shown
-        By axis, the values that are meant; of other axes the defaults. Nothing: all runs.
+    `shown` has by axis the values that are meant, of other axes the defaults; None means all runs.
     """
     drawn: dict[Hashable, int] = {}
     for grid in (each for each in study.grids if scale in each.scales and part in ("", each.part)):

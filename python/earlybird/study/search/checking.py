@@ -14,19 +14,9 @@ FILE: Final = "search.toml"
 
 def check_search(search: Search, whole: Study) -> None:
     """
-    Check a search.
+    Raise `InputError` if a search names something that is not there, or has nothing to run or to search for.
 
-    Parameters
-    ----------
-    search
-        As its file has it.
-    whole
-        Its study with the runs of its own, whose values a search may name too.
-
-    Raises
-    ------
-    InputError
-        If it names something that is not there, or there is nothing to run or to search for.
+    `whole` is its study with the runs of its own, whose values a search may name too.
     """
     study = search.study
     known = Known(dataclasses.replace(study, grids=(*study.grids, *whole.grids)))

@@ -66,32 +66,9 @@ def explore(
     search: Search, trials: int, store: Store, *, jobs: int | None = None, progress: bool = False
 ) -> Exploration:
     """
-    Search for the setting that comes closest to what the paper states.
+    Search for the setting that comes closest to the paper's statements; its outcome does not depend on `jobs`.
 
-    Parameters
-    ----------
-    search
-        The search.
-    trials
-        How many settings to try.
-    store
-        Where the results are kept.
-    jobs
-        Number of worker processes (default: one per processor).
-    progress
-        Show a progress bar on the terminal.
-
-    Returns
-    -------
-    Exploration
-        The trials, and the best of them at the larger scale.
-
-    Raises
-    ------
-    ScenarioError
-        If a setting gives no valid scenario.
-    StoreError, WorkerError, Interrupted
-        As `earlybird.sweep`.
+    Raises `ScenarioError` if a setting gives no valid scenario, and the errors of `earlybird.sweep`.
     """
     own = search.default
     every = trials * len(runs_of(search, own, SEARCH)) + (1 + search.best) * len(runs_of(search, own, CONFIRMATION))

@@ -18,22 +18,9 @@ from earlybird.tables import build, files_of, listed, named, one_of, read_toml, 
 
 def choose_searches(name: str) -> list[Search]:
     """
-    Read searches.
+    Read a study's search, or for ``all`` those of all studies that have one, sorted by name.
 
-    Parameters
-    ----------
-    name
-        A study's name, or ``all`` for every study that has a search.
-
-    Returns
-    -------
-    list of Search
-        Sorted by name.
-
-    Raises
-    ------
-    InputError
-        If there is no such study, or it has no search, or that is not valid.
+    Raises `InputError` if there is no such study, or it has no search, or that is not valid.
     """
     return [load_search(find_study(each)) for each in (search_names() if name == ALL else [_known(name)])]
 
@@ -50,24 +37,7 @@ def _known(name: str) -> str:
 
 
 def load_search(study: Study) -> Search:
-    """
-    Read the search of a study.
-
-    Parameters
-    ----------
-    study
-        The study, with a search.toml in its folder.
-
-    Returns
-    -------
-    Search
-        All that the file says.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or not valid; the message names the key.
-    """
+    """Read the search.toml of a study; raise `InputError` with the key if it is missing or not valid."""
     document = read_toml(study.folder / FILE)
     with files_of(study.name):
         return _search(study, document)

@@ -57,41 +57,16 @@ class Reading:
 
 
 def distance(misses: Sequence[float]) -> float:
-    """
-    Put misses together: the root of their mean square.
-
-    Parameters
-    ----------
-    misses
-        In tolerances, 0 or more.
-
-    Returns
-    -------
-    float
-        0 if nothing is missed.
-    """
+    """Return the root of the mean square of misses in tolerances; 0 if nothing is missed."""
     return math.sqrt(sum(miss**2 for miss in misses) / len(misses)) if misses else math.nan
 
 
 def miss(found: float, allowed: float, target: Target, *, is_number: bool) -> float:
     """
-    Measure how far a quantity is from what is allowed.
+    Measure in tolerances, 0 … `MOST`, how far a quantity is from what is allowed, both in stored units.
 
-    Parameters
-    ----------
-    found
-        The quantity, in stored units; NaN if nothing was measured.
-    allowed
-        The nearest value that meets the statement, or the paper's number.
-    target
-        Whose tolerance counts.
-    is_number
-        Whether `allowed` is a paper's number, which may be missed by one tolerance. Orders and bounds are exact.
-
-    Returns
-    -------
-    float
-        In tolerances, 0 … `MOST`.
+    `found` is NaN if nothing was measured. `allowed` is a paper's number, which may be missed by one tolerance, or
+    the nearest value that meets an order or bounds, which are exact.
     """
     if not (math.isfinite(found) and math.isfinite(allowed)):
         return MOST
@@ -110,21 +85,7 @@ def _tolerances(found: float, allowed: float, target: Target) -> float:
 
 
 def readings(search: Search, measurements: Measurements) -> list[Reading]:
-    """
-    Test all statements.
-
-    Parameters
-    ----------
-    search
-        What has to be met.
-    measurements
-        The runs of one evaluation.
-
-    Returns
-    -------
-    list of Reading
-        Always the same statements in the same order: those for which there are runs.
-    """
+    """Test all statements for which there are runs: always the same ones in the same order."""
     return [reading for target in search.targets for reading in _of_target(target, search.study, measurements)]
 
 

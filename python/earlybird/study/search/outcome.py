@@ -77,14 +77,7 @@ def found_before(study: Study, store: Store) -> Outcome | None:
 
 
 def write_outcome(found: Outcome, folder: Path) -> None:
-    """
-    Keep what a search found: a CSV per table, and what it is about.
-
-    Raises
-    ------
-    StoreError
-        If the folder cannot be written.
-    """
+    """Keep what a search found: a CSV per table, and what it is about; raise `StoreError` if that cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in TABLES:
@@ -95,14 +88,7 @@ def write_outcome(found: Outcome, folder: Path) -> None:
 
 
 def read_outcome(folder: Path) -> Outcome | None:
-    """
-    Read what a search found, or None if there is nothing.
-
-    Raises
-    ------
-    StoreError
-        If a file of it is missing or damaged.
-    """
+    """Read what a search found, or None if there is nothing; raise `StoreError` if a file is missing or damaged."""
     if not (folder / ABOUT).is_file():
         return None
     try:

@@ -22,35 +22,14 @@ def search_studies(
     progress: bool = True,
 ) -> Iterator[Outcome]:
     """
-    Search for the settings that come closest to what papers state.
+    Search for the settings that come closest to what papers state, for one study or for ``all`` that have a search.
 
-    Parameters
-    ----------
-    name
-        A study, or ``all`` for every study that has a search.
-    trials
-        How many settings to try (default: as each search says).
-    jobs
-        Number of worker processes (default: one per processor). The outcome does not depend on it.
-    output
-        Results folder; runs there are not repeated, so that a search goes on where it stopped. The outcome goes into
-        ``searches/NAME`` below it.
-    progress
-        Show a progress bar on the terminal.
+    Each search has its own default number of trials. Runs in the results folder are not repeated, so that a search
+    goes on where it stopped; the outcome goes into ``searches/NAME`` below it, and does not depend on the number of
+    workers.
 
-    Yields
-    ------
-    Outcome
-        One per study.
-
-    Raises
-    ------
-    InputError
-        If there is no such study, or its search is missing or not valid.
-    ScenarioError
-        If a value of a parameter gives no valid scenario; nothing is run then.
-    StoreError, WorkerError, Interrupted
-        As `earlybird.sweep`.
+    Raises `InputError` if there is no such study, or its search is missing or not valid, `ScenarioError` if a value
+    of a parameter gives no valid scenario (nothing is run then), and the errors of `earlybird.sweep`.
     """
     store = Store(Path(output)).open()
     for search in choose_searches(name):

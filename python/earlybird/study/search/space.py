@@ -13,22 +13,10 @@ from earlybird.sweeps import PlannedRun
 
 def runs_of(search: Search, setting: Setting, scale: str) -> list[StudyRun]:
     """
-    List the runs of one evaluation.
+    List the runs of one evaluation: those of the search's grids at a scale, with the setting's changes.
 
-    Parameters
-    ----------
-    search
-        The search.
-    setting
-        A value of every parameter.
-    scale
-        ``search`` or ``confirmation``.
-
-    Returns
-    -------
-    list of StudyRun
-        Those of the search's grids, with the setting's changes. Their axes are as without them, so that the study's
-        statements find them. A parameter at its default changes nothing, so that settings share runs.
+    Their axes are as without them, so that the study's statements find them. A parameter at its default changes
+    nothing, so that settings share runs.
     """
     return [_changed(run, search, setting) for run in plan(search.study, scale)]
 
@@ -39,14 +27,7 @@ def planned_runs_of(search: Search, setting: Setting, scale: str) -> list[Planne
 
 
 def check_space(search: Search, scale: str) -> None:
-    """
-    Make sure that every value of every parameter gives valid scenarios.
-
-    Raises
-    ------
-    ScenarioError
-        If one does not; the message names the scenario's key.
-    """
+    """Raise `ScenarioError` with the scenario's key if a value of a parameter gives no valid scenario."""
     for parameter in search.parameters.values():
         for value in _values(parameter):
             setting = {**search.default, parameter.name: value}
@@ -77,26 +58,9 @@ def concerns(parameter: Parameter, run: StudyRun) -> bool:
 
 def changes(parameter: Parameter, value: Scalar, axes: Mapping[str, Scalar]) -> Settings:
     """
-    Return the keys that a value of a parameter changes in a run's scenario.
+    Return the keys that a value of a parameter changes in a scenario, with the run's `axes` in place of ``{axis}``.
 
-    Parameters
-    ----------
-    parameter
-        The parameter.
-    value
-        One of its values.
-    axes
-        The run's values of the study's axes, which stand for ``{axis}`` in the changes.
-
-    Returns
-    -------
-    mapping
-        Keys of the scenario with their values.
-
-    Raises
-    ------
-    InputError
-        If a text in braces is not an axis of the run.
+    Raises `InputError` if a text in braces is not an axis of the run.
     """
     if isinstance(parameter, Choice):
         try:

@@ -29,19 +29,7 @@ EXCLUSIONS = {
 
 
 def outcome(exploration: Exploration) -> Outcome:
-    """
-    Sum up what was tried.
-
-    Parameters
-    ----------
-    exploration
-        All trials.
-
-    Returns
-    -------
-    Outcome
-        The best setting is the one with the smallest distance at the larger scale.
-    """
+    """Sum up an exploration; the best setting is the one with the smallest distance at the larger scale."""
     search, default = exploration.search, exploration.confirmed[0]
     best = min(exploration.confirmed, key=lambda trial: trial.distance)
     return Outcome(
@@ -134,18 +122,9 @@ def _distinct(trials: Sequence[Trial]) -> Sequence[Trial]:
 
 def exclusions(settings: Sequence[Trial]) -> pl.DataFrame:
     """
-    List the statements that are never met together.
+    List the pairs of statements that no setting meets together, those expected together most often first.
 
-    Parameters
-    ----------
-    settings
-        A trial of each setting.
-
-    Returns
-    -------
-    polars.DataFrame
-        Two statements a row, how many settings meet each, and how many should meet both, were they independent; first
-        those that should be met together most often.
+    A row has how many settings meet each, and how many should meet both, were they independent.
     """
     least, places = least_expected(len(settings[0].readings)), range(len(settings[0].readings))
     met = [{number for number, trial in enumerate(settings) if trial.readings[place].is_met} for place in places]
@@ -160,18 +139,10 @@ def exclusions(settings: Sequence[Trial]) -> pl.DataFrame:
 
 def least_expected(statements: int) -> float:
     """
-    Return how many settings should meet two statements, were they independent, before it tells that none does.
+    Return how many settings should meet two statements for their never being met together to mean something.
 
-    Parameters
-    ----------
-    statements
-        How many there are, each of which is held against each.
-
-    Returns
-    -------
-    float
-        If so many are expected, there is none with the probability `CHANCE` ÷ the number of pairs (Poisson's
-        distribution), and so for any pair with the probability `CHANCE` at most (Bonferroni's bound). Settings of a
-        guided search are not drawn by lot: it is a threshold, no test.
+    Statements are taken as independent. If so many are expected, there is none with the probability `CHANCE` ÷ the
+    number of pairs (Poisson's distribution), and so for any pair with the probability `CHANCE` at most
+    (Bonferroni's bound). Settings of a guided search are not drawn by lot: it is a threshold, no test.
     """
     return math.log(max(math.comb(statements, 2), 1) / CHANCE)

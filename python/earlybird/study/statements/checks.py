@@ -10,20 +10,9 @@ from earlybird.study.statements.wording import detail_text, effect_text, joined
 
 def verdicts(item: Item, measurements: Measurements) -> list[Verdict]:
     """
-    Test everything that is stated about an item.
+    Test everything that is stated about an item: one verdict per statement and variant, in the order of the item.
 
-    Parameters
-    ----------
-    item
-        A figure or table of a paper.
-    measurements
-        The runs.
-
-    Returns
-    -------
-    list of Verdict
-        One per statement and variant, in the order of the item; of variants that were not run at this scale, only a
-        statement's first.
+    Of variants that were not run at this scale, only a statement's first is listed.
     """
     return [each for check in item.checks for each in _variants(item, check, measurements)]
 
@@ -34,25 +23,7 @@ def _variants(item: Item, check: Check, measurements: Measurements) -> list[Verd
 
 
 def verdict(item: Item, check: Check, variant: Cell, measurements: Measurements) -> Verdict:
-    """
-    Test one statement in one variant.
-
-    Parameters
-    ----------
-    item
-        What it is about.
-    check
-        The statement.
-    variant
-        Coordinates that hold for all of its quantities.
-    measurements
-        The runs.
-
-    Returns
-    -------
-    Verdict
-        With a finding for each cell; its own numbers are those of the cell that speaks most against it.
-    """
+    """Test one statement in one variant, cell by cell; its numbers are of the cell that is most against it."""
     findings = without_chance(tuple(KINDS[check.kind](check, variant, measurements)))
     worst = weakest(findings)
     return Verdict(

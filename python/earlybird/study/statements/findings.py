@@ -34,23 +34,7 @@ def combinations(values: Mapping[str, Sequence[Scalar]]) -> list[dict[str, Scala
 
 
 def measure_number(number: Number, variant: Point, measurements: Measurements) -> Estimate:
-    """
-    Measure what a paper gives a number for.
-
-    Parameters
-    ----------
-    number
-        The paper's number.
-    variant
-        Coordinates to add to it.
-    measurements
-        The runs.
-
-    Returns
-    -------
-    Estimate
-        Over seeds.
-    """
+    """Measure over seeds the quantity of a paper's number, with the coordinates of a variant."""
     return _estimate(Quantity(number.metric, {**number.point, **variant}), measurements)
 
 

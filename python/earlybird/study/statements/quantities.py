@@ -56,18 +56,10 @@ class Measurements:
 
     def select(self, point: Point) -> Pool:
         """
-        Return the runs at a point.
+        Return the runs at a point; an axis that it leaves out is at its default, or pooled if it has none.
 
-        Parameters
-        ----------
-        point
-            Values of axes, and a ``group``; an axis that it leaves out is at its default, or pooled if it has none.
-            With ``by = "flow"`` the runs count only the flows that belong to the group by themselves.
-
-        Raises
-        ------
-        InputError
-            If there is no such group, or the part's flows cannot be put into groups by themselves.
+        With ``by = "flow"`` the runs count only the flows that belong to the group by themselves. Raises
+        `InputError` if there is no such group, or the part's flows cannot be put into groups by themselves.
         """
         full = self.complete(point)
         axes = tuple(sorted((name, str(value)) for name, value in full.items() if name not in ("group", "delay")))

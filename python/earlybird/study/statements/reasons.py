@@ -51,23 +51,7 @@ def needs_reason(verdict: Verdict) -> bool:
 def reasons(
     measurements: Measurements, verdicts: Sequence[Verdict], sensitivities: Mapping[str, Sequence[Sensitivity]]
 ) -> dict[str, Reason]:
-    """
-    Gather the reasons that a study gives, with what its runs say of them.
-
-    Parameters
-    ----------
-    measurements
-        The runs of a study.
-    verdicts
-        Those on all of its statements.
-    sensitivities
-        Its panels, by item.
-
-    Returns
-    -------
-    dict
-        By check; of those without a reason nothing.
-    """
+    """Gather, by check, the reasons that a study gives, with the outcome of its runs."""
     shown = {**_statements(verdicts), **_panels(sensitivities)}
     main = _main(verdicts)
     given = [check for item in measurements.study.items for check in item.checks if check.because]

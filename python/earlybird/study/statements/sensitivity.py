@@ -100,21 +100,7 @@ class Sensitivity:
 
 
 def sensitivities(item: Item, measurements: Measurements) -> list[Sensitivity]:
-    """
-    Test the statements of an item's panels under all of their settings.
-
-    Parameters
-    ----------
-    item
-        A figure or table of a paper.
-    measurements
-        The runs.
-
-    Returns
-    -------
-    list of Sensitivity
-        In the order of the item.
-    """
+    """Test the statements of an item's panels under all of their settings."""
     return [_sensitivity(panel, item, measurements) for panel in item.panels]
 
 

@@ -147,19 +147,10 @@ def range_holds(
     value: Estimate, bounds: tuple[float | None, float | None], possible: tuple[float, float], *, is_exact: bool
 ) -> tuple[Holds, str]:
     """
-    Judge whether a mean lies between two bounds.
+    Judge whether a mean lies between two bounds; without either there is nothing to hold.
 
-    Parameters
-    ----------
-    value
-        The mean.
-    bounds
-        Smallest and largest allowed value, or None for no bound; without either there is nothing to hold.
-    possible
-        Smallest and largest value that there can be. A mean beyond a bound that is one of them, such as no losses at
-        all, decides without its interval.
-    is_exact
-        Whether nothing about it is random.
+    A mean beyond a bound that is the smallest or largest possible value, such as no losses at all, decides without
+    its interval. With `is_exact` nothing is random.
     """
     least, most = (-math.inf if bounds[0] is None else bounds[0], math.inf if bounds[1] is None else bounds[1])
     if value.count == 0 or math.isnan(value.mean):

@@ -18,21 +18,7 @@ RATIO = Metric("ratio", "ratio", digits=2)
 
 
 def printer(name: str, point: Point) -> Printer:
-    """
-    Choose how the values of a quantity are printed.
-
-    Parameters
-    ----------
-    name
-        The metric.
-    point
-        Where; a ratio has no unit, a difference of shares is in percentage points.
-
-    Returns
-    -------
-    callable
-        From a value to its text.
-    """
+    """Choose how the values of a quantity are printed: a ratio has no unit, a difference of shares is in points."""
     unit = metric(name)
     if "over" in point:
         return lambda value: f"{value:.2f}" if math.isfinite(value) else "–"
