@@ -3,9 +3,9 @@
 //! The effect of a scenario is computed in full – flows that start in time, links that they cross, settings of their endpoints,
 //! marks that a queue sets and an endpoint answers –, and a setting that does not change the effect is unused.
 
+use crate::ecn::{marks, network_in_effect};
 use crate::endpoint::carrier_of;
 use crate::link_paths::link_names;
-use crate::marking::{marks, network_in_effect};
 use crate::plan::Plan;
 use earlybird_scenario::{Flow, Network, Scenario, ScenarioError, Setting, Start, visit_settings};
 use earlybird_sim::Carrier;

@@ -2,9 +2,9 @@
 
 use crate::Outputs;
 use crate::capture::LENGTHS;
+use crate::ecn::{marks, room_in_bytes};
 use crate::endpoint::full_packet;
 use crate::link_paths::link_names;
-use crate::marking::{marks, room_in_bytes};
 use crate::plan::Plan;
 use crate::unused_settings::first_start;
 use earlybird_scenario::{Client, Scenario, ScenarioError};

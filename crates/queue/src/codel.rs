@@ -5,10 +5,10 @@ use crate::fifo::Fifo;
 use crate::{Dropped, Queue, QueueLimit, QueueSettings, Waiting};
 use earlybird_units::{Duration, Instant, Random, Rate};
 
-/// What `CoDel` aims at.
+/// The settings of `CoDel`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CodelSettings {
-    /// How long packets may wait in a good queue (RFC 8289 §4.3: 5 ms).
+    /// Acceptable queueing delay (RFC 8289 §4.3: 5 ms).
     pub target: Duration,
     /// For how long they must have waited longer before anything is done: the longest usual round trip (§4.3: 100 ms).
     pub interval: Duration,
@@ -26,7 +26,7 @@ pub(crate) struct Codel {
     drop_next: Instant,
     /// Packets dropped since the dropping state began.
     count: u32,
-    /// What `count` was when it began.
+    /// `count` at the start of the dropping state.
     last_count: u32,
     is_dropping: bool,
 }

@@ -10,7 +10,7 @@ use earlybird_wire::Ecn;
 /// The parameters of `DualPI2`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DualPi2Settings {
-    /// How long classic packets shall wait (RFC 9332 figure 2: 15 ms).
+    /// Target queueing delay of classic packets (RFC 9332 figure 2: 15 ms).
     pub target: Duration,
     /// Time from one change of the probability to the next (16 ms).
     pub update: Duration,
@@ -120,7 +120,7 @@ impl DualPi2 {
         }
     }
 
-    /// Says whose turn it is while both wait: the shares are kept by bytes (§4.2.2: weighted round robin).
+    /// Returns the lane whose turn it is while both hold packets: the shares are kept by bytes (§4.2.2: weighted round robin).
     fn serves_low_latency(&self) -> bool {
         self.classic.fifo.len() == 0 || (self.low_latency.fifo.len() > 0 && self.ahead <= 0.0)
     }

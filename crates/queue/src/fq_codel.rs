@@ -14,7 +14,7 @@ pub struct FqCodelSettings {
     pub flows: u32,
     /// Bytes of a turn (§5.2.4: 1514).
     pub quantum: u32,
-    /// What holds for each queue (§5.2.1, §5.2.2).
+    /// The settings of `CoDel` for each queue (§5.2.1, §5.2.2).
     pub codel: CodelSettings,
 }
 

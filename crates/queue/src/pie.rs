@@ -8,11 +8,11 @@ use earlybird_units::{Duration, Instant, Random, Rate};
 /// The parameters of PIE.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PieSettings {
-    /// How long packets shall wait (RFC 8033 §4.2: 15 ms).
+    /// Target queueing delay (RFC 8033 §4.2: 15 ms).
     pub target: Duration,
     /// Time from one change of the probability to the next (§4.2: 15 ms).
     pub update: Duration,
-    /// How long a burst after quiet times goes unpunished (§4.4: 150 ms).
+    /// Time for which a burst after quiet times is not dropped from (§4.4: 150 ms).
     pub burst: Duration,
     /// Gain for the distance from the target, in Hz (§4.2: 0.125).
     pub alpha: f64,

@@ -34,7 +34,7 @@ pub struct RedSettings {
     pub ecn: bool,
 }
 
-/// How an adaptive queue moves its probability (ARED figure 1).
+/// The constants by which an adaptive queue moves its probability (ARED figure 1).
 mod adaptive {
     use super::Duration;
 
@@ -85,7 +85,7 @@ fn spread(probability: f64, count: f64, wait: bool) -> f64 {
     }
 }
 
-/// What happens to an arriving packet.
+/// The treatment of an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Pass,

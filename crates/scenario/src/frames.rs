@@ -36,7 +36,7 @@ fn read(frames: &Frames, folder: &Path, path: &str) -> Result<Media, ScenarioErr
     reader.finish()
 }
 
-/// What a line holds.
+/// The fields of a line.
 struct Row<'a> {
     time: Option<&'a str>,
     size: &'a str,

@@ -5,7 +5,7 @@ use earlybird_transport::ScenarioError;
 use serde_json::Value;
 use std::path::Path;
 
-/// What of a video file is wanted.
+/// The part of a video file that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// The table `media` of an application: pictures, each with the sound that goes with it.
@@ -19,7 +19,7 @@ pub trait ReadMedia {
     /// Returns what is wanted of a file, as JSON.
     ///
     /// # Errors
-    /// Says what is wrong with the file.
+    /// If the file cannot be read.
     fn read(&self, file: &Path, wanted: Wanted) -> Result<String, ScenarioError>;
 }
 

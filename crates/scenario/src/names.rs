@@ -43,7 +43,7 @@ impl Flow {
         (0..self.count).map(|index| format!("{}{index}", self.name))
     }
 
-    /// Tells whether one of the group's flows has this name, without naming them all: there may be billions.
+    /// Returns whether one of the group's flows has this name, without listing them all: there may be billions.
     pub fn has_member(&self, name: &str) -> bool {
         let number = name.strip_prefix(&self.name).filter(|number| *number == "0" || !number.starts_with(['0', '+']));
         number.and_then(|number| number.parse().ok()).is_some_and(|index: u32| index < self.count)

@@ -66,7 +66,7 @@ fn merge_table(table: &mut Table, changes: &Table, schema: SchemaNode<'_>, path:
     })
 }
 
-/// Tells whether the changes pick another option of a choice, which then replaces the old one.
+/// Returns whether the changes select another option of a choice, which then replaces the old one.
 fn chooses_anew(table: &Table, changes: &Table, schema: SchemaNode<'_>) -> bool {
     matches!(schema.kind(), Kind::Choice) && !changes.keys().all(|key| table.contains_key(key))
 }

@@ -18,7 +18,7 @@ pub(crate) fn declared(document: &Value) -> &Map<String, Value> {
     document.get("parameters").and_then(Value::as_object).unwrap_or(&NONE)
 }
 
-/// Tells whether the parameters are already applied and only kept for the record.
+/// Returns whether the parameters are already applied and only kept for the record.
 pub(crate) fn is_resolved(document: &Value) -> bool {
     document.get("resolved") == Some(&Value::Bool(true))
 }

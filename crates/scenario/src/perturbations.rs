@@ -22,11 +22,11 @@ pub struct Setting {
 
 /// Parts of a scenario that schema its run.
 const PARTS: [&str; 3] = ["endpoint", "flows", "network"];
-/// What a flow writes is always read, and may be long.
+/// The key of the application: it always has an effect, and its value may be long.
 const ALWAYS_READ: &str = "application";
 
-/// Looks at every flow and link, and at every setting, until `is_of_interest` says of a flow or link that its settings are
-/// not.
+/// Visits every flow and link and every setting. The settings of a flow or link are left out if `is_of_interest` returns
+/// `false` for it.
 pub fn visit_settings(scenario: &Scenario, is_of_interest: &mut dyn FnMut(Setting) -> bool) {
     let Ok(mut document) = serde_json::to_value(scenario) else { return };
     let schema = DocumentSchema::of(scenario.endpoint.controls.transports());

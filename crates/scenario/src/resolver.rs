@@ -8,7 +8,7 @@ use earlybird_transport::{ScenarioError, Transports};
 use serde_json::Value;
 use std::path::Path;
 
-/// What scenarios are read with: the transports that they may name, the folder of their files, and a reader of videos.
+/// The context in which scenarios are read: the transports that they may name, the folder of their files, a reader of videos.
 pub struct Resolver<'a> {
     /// The transports that flows may name.
     pub transports: Transports,

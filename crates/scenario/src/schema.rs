@@ -51,7 +51,7 @@ fn allow_reference(schema: &mut Schema) {
     }
 }
 
-/// Lets a number, truth value or list also be a text with the form of a reference.
+/// Allows a text with the form of a reference in place of a number, truth value or list.
 fn allow_text(schema: &mut Schema) {
     let types = match schema.get("type") {
         Some(Value::String(one)) => vec![one.clone()],

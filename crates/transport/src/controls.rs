@@ -43,17 +43,17 @@ built_in! {
 pub trait ControlTable: Default + Serialize + DeserializeOwned + JsonSchema + 'static {
     /// The transport's name, without ends; the table's key in `endpoint`.
     const NAME: &'static str;
-    /// What it is, in a few words.
+    /// A description in a few words.
     const TITLE: &'static str;
-    /// Where it is described.
+    /// The publication or implementation that describes it.
     const SOURCE: &'static str;
-    /// The ends that the name may have.
+    /// The detections that the name may select by suffix.
     const DETECTIONS: &'static [Detection] = &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack];
 
     /// Checks what no schema can, for an endpoint of this profile; `path` is where the table stands.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The first parameter that is wrong.
     fn check(&self, _profile: Profile, _path: &str) -> Result<(), ScenarioError> {
         Ok(())
     }

@@ -17,7 +17,7 @@ pub(crate) struct Dimension {
     pub(crate) plain_from: u64,
     /// Units of something else that is often written in place of these, as multiples of the smallest unit.
     pub(crate) mistaken: &'static [(&'static str, u64)],
-    /// What may be written, in words.
+    /// The allowed texts, in words.
     pub(crate) allowed: &'static str,
 }
 

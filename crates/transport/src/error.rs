@@ -1,20 +1,20 @@
 use serde_json::Value;
 use std::fmt;
 
-/// What is wrong with a scenario: where, what stands there, what may stand there, and what was probably meant.
+/// An error in a scenario: the key, its value, the problem, the allowed values and a hint.
 ///
 /// Its text is one paragraph: ``path: `value` problem; allowed: … hint: …``. Parts that do not exist are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScenarioError {
     /// The key with the keys around it, as `--set` takes it (`flows.video.count`); for broken syntax, line and column.
     pub path: String,
-    /// What stands there, shortened.
+    /// The value, shortened.
     pub value: String,
-    /// What is wrong with it.
+    /// The problem, as the end of a sentence that begins with the value.
     pub problem: String,
-    /// What may stand there.
+    /// The allowed values, in words.
     pub allowed: String,
-    /// What was probably meant, or what the key means.
+    /// The likely intention, or the meaning of the key.
     pub hint: String,
 }
 

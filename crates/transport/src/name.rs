@@ -69,7 +69,7 @@ pub enum Datagram {
     Srt,
 }
 
-/// How QUIC carries units of media.
+/// The mapping of units of media to QUIC's streams and datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum QuicCarriage {
     /// One behind the other in a stream.

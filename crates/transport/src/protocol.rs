@@ -33,7 +33,7 @@ pub struct TcpEnds {
 /// The settings of a QUIC connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuicSettings {
-    /// How units are mapped to streams or datagrams.
+    /// The mapping of units to streams or datagrams.
     pub carriage: QuicCarriage,
     /// The congestion control.
     pub control: QuicControl,

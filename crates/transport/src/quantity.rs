@@ -119,7 +119,7 @@ impl Time {
         self.0
     }
 
-    /// Tells whether the span is of no length.
+    /// Returns whether the span is zero.
     pub fn is_zero(self) -> bool {
         self.0 == Duration::ZERO
     }

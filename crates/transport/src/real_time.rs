@@ -5,7 +5,7 @@ use crate::settings::{Backlog, Delivery, Endpoint, SendLimit};
 use earlybird_tcp as tcp;
 use earlybird_units::Duration;
 
-/// What an endpoint depends on of the application that writes to it.
+/// The properties of an application on which the configuration of its endpoint depends.
 #[derive(Clone, Copy, Debug)]
 pub struct Workload<'a> {
     /// Time for which a unit is of use after it was written.

@@ -2,7 +2,7 @@ use earlybird_transport::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who watches or listens at the receiving end of a media flow.
+/// The client of a media flow at the receiver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Client {
@@ -35,7 +35,7 @@ pub struct DeadlineClient {
     pub reports: Option<Time>,
 }
 
-/// How a playback delay follows the network.
+/// Adaptation of a playback delay to the network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct AdaptiveDelay {

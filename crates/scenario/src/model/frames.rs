@@ -15,10 +15,10 @@ pub struct Frames {
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 1000))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fps: Option<f64>,
-    /// What the file counts time in (default ms).
+    /// Unit of times in the file (default ms).
     #[serde(default)]
     pub time_unit: TimeUnit,
-    /// What the file counts sizes in (default bytes).
+    /// Unit of sizes in the file (default bytes).
     #[serde(default)]
     pub size_unit: SizeUnit,
 }

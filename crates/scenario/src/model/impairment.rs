@@ -14,7 +14,7 @@ pub struct Reorder {
     /// share of kept packets then moves away from one half.
     #[serde(default)]
     pub correlation: Fraction,
-    /// How much later a kept packet arrives; the most if `packets` is given.
+    /// Additional delay of a held packet; the largest one if `packets` is given.
     pub delay: Time,
     /// Packets that pass a kept one before it arrives.
     #[schemars(range(min = 1))]

@@ -24,16 +24,16 @@ pub struct Dumbbell {
     /// The queue of the right-to-left direction of the bottleneck.
     #[serde(default)]
     pub reverse_queue: Queue,
-    /// How the right-to-left direction of the bottleneck differs.
+    /// Differences of the right-to-left direction of the bottleneck.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse: Option<Reverse>,
 }
 
-/// What differs on the way back over a dumbbell's bottleneck: a slower link for ACKs, losses of ACKs, and the like.
+/// Differences of the right-to-left direction of a dumbbell's bottleneck: a slower link for ACKs, losses of ACKs, and the like.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Reverse {
-    /// How fast the link sends (default: as the bottleneck).
+    /// Rate of the link in bits per second (default: the bottleneck's).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// Changes of the rate, in order of time.
@@ -45,7 +45,7 @@ pub struct Reverse {
     /// Propagation time of the link (default: as the bottleneck's).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Time>,
-    /// What gets lost on the way to the queue.
+    /// Random loss before the queue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loss: Vec<Loss>,
     /// Packets that arrive late, while others pass them.
@@ -60,7 +60,7 @@ pub struct Reverse {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Channel {
-    /// How fast the link sends, in bits per second.
+    /// Rate of the link in bits per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// Changes of the rate, in order of time.
@@ -74,7 +74,7 @@ pub struct Channel {
     /// The queue in front.
     #[serde(default)]
     pub queue: Queue,
-    /// What gets lost on the way to the queue.
+    /// Random loss before the queue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loss: Vec<Loss>,
     /// Packets that arrive late, while others pass them.
@@ -150,7 +150,7 @@ pub struct Link {
     pub from: String,
     /// The node at the receiving side.
     pub to: String,
-    /// How fast the link sends, in bits per second.
+    /// Rate of the link in bits per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// Changes of the rate, in order of time.
@@ -164,7 +164,7 @@ pub struct Link {
     /// The queue in front, in both directions.
     #[serde(default)]
     pub queue: Queue,
-    /// What gets lost on the way to the queue, in the forward direction only.
+    /// Random loss before the queue, in the forward direction only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loss: Vec<Loss>,
     /// Packets that arrive late, while others pass them, in the forward direction only.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct RateStep {
     /// When the rate changes, from the start of the run.
     pub at: Time,
-    /// How fast the link sends from then on.
+    /// Rate of the link from then on.
     pub rate: Rate,
 }
 
@@ -33,7 +33,7 @@ impl Trace {
     }
 }
 
-/// How fast a link sends: at a rate, with steps, or at the times of a trace.
+/// The rate of a link: constant, with steps, or by the delivery opportunities of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Speed {
     /// The rate; at first, if there are steps.

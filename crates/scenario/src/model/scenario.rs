@@ -28,7 +28,7 @@ impl Backend {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Scenario {
-    /// What this experiment shows, in one line.
+    /// Subject of the experiment, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Time from start to end, simulated or real.
@@ -50,7 +50,7 @@ pub struct Scenario {
     /// The traffic.
     #[schemars(length(min = 1))]
     pub flows: Vec<Flow>,
-    /// What to measure.
+    /// The measurements.
     #[serde(default)]
     pub measure: Measure,
     /// The runs that `earlybird sweep` makes of this scenario.

@@ -30,7 +30,7 @@ pub struct Segments {
     /// `start-buffer`). With `bola` the highest rate is best at this, and the lowest one at a third of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Time>,
-    /// How the viewer chooses the rate of a segment (default `throughput`).
+    /// Rate adaptation of the viewer (default `throughput`).
     #[serde(default)]
     pub rule: RateRule,
     /// Bytes of a request (default 300).
@@ -39,7 +39,7 @@ pub struct Segments {
     pub request: u64,
 }
 
-/// How a viewer chooses the rate of a segment.
+/// Rate adaptation of a viewer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateRule {

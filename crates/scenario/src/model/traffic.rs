@@ -19,9 +19,9 @@ pub struct Flow {
     pub from: String,
     /// The receiving node (`right` in a dumbbell).
     pub to: String,
-    /// What the sender writes.
+    /// The application of the sender.
     pub application: Application,
-    /// Who watches or listens at the other end, of a media flow (default: nobody; with a transport of the real-time mode a client
+    /// The client of a media flow at the receiver (default: none; with a transport of the real-time mode a client
     /// with a deadline).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Client>,
@@ -55,7 +55,7 @@ pub enum Start {
     Each(Vec<Time>),
 }
 
-/// How far the hosts of a group's flows are from their routers in a dumbbell. Both hosts of a flow are equally far, and the
+/// Propagation delay between the hosts of a group's flows and their routers in a dumbbell. Both hosts of a flow are equally far, and the
 /// round trip has this delay four times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -83,7 +83,7 @@ impl AccessDelay {
     }
 }
 
-/// What a sender writes.
+/// The application of a sender.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Application {

@@ -110,7 +110,7 @@ pub struct HttpSimple {
     pub persistent: bool,
 }
 
-/// How many web sessions a flow has.
+/// The number of web sessions of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WebSessions {
     /// Sessions of each flow.
@@ -132,7 +132,7 @@ impl Application {
         Some(WebSessions { count, pairs })
     }
 
-    /// Tells whether the application generates web traffic.
+    /// Returns whether the application generates web traffic.
     pub const fn is_web(&self) -> bool {
         self.web_sessions().is_some()
     }

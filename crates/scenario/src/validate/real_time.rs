@@ -17,7 +17,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// What a flow sets for itself must have an effect.
+/// Checks that a flow's own settings have an effect.
 fn check_use(endpoint: &Endpoint, flow: &Flow, path: &str) -> Result<(), ScenarioError> {
     let is_set = flow.endpoint.contains_key("real-time");
     let error =

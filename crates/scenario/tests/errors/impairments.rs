@@ -78,7 +78,7 @@ use rstest::rstest;
 )]
 #[case(
     "network.dumbbell.bottleneck.reorder={ probability = 0.1 }",
-    "network.dumbbell.bottleneck.reorder.delay: is missing; allowed: {TIMES}. hint: How much later a kept packet arrives; the most if `packets` is given."
+    "network.dumbbell.bottleneck.reorder.delay: is missing; allowed: {TIMES}. hint: Additional delay of a held packet; the largest one if `packets` is given."
 )]
 #[case(
     r#"network.dumbbell.bottleneck.reorder={ probability = -0.1, delay = "1s" }"#,

@@ -28,7 +28,7 @@ use rstest::rstest;
 )]
 #[case(
     "endpoint={ transport = \"mtcp\", real-time = { backlog = \"drop\" } }",
-    "endpoint.real-time.backlog: `drop` is not one of the choices; allowed: block, discard-oldest, { discard-past-deadline = … }, { discard-hopeless = … }. hint: What the sender does about old data that it still holds."
+    "endpoint.real-time.backlog: `drop` is not one of the choices; allowed: block, discard-oldest, { discard-past-deadline = … }, { discard-hopeless = … }. hint: The treatment of old data that the sender still holds."
 )]
 fn real_time_modes_and_clients_that_make_no_sense(#[case] change: &str, #[case] expected: &str) {
     if expected.is_empty() {

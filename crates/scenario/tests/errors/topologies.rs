@@ -18,7 +18,7 @@ use rstest::rstest;
 )]
 #[case(
     "rate=0b/s",
-    "network.links.a-b.rate: `0b/s` is zero; allowed: {RATES}. hint: How fast the link sends, in bits per second. The value is that of parameter `rate`."
+    "network.links.a-b.rate: `0b/s` is zero; allowed: {RATES}. hint: Rate of the link in bits per second. The value is that of parameter `rate`."
 )]
 #[case(
     "network.links.0.to=x",

@@ -193,15 +193,15 @@ use rstest::rstest;
     "duration=[1]",
     "duration: `[1]` is not a duration; allowed: {TIMES}. hint: Time from start to end, simulated or real."
 )]
-#[case("title=5", "title: `5` is not a text; allowed: a text. hint: What this experiment shows, in one line.")]
+#[case("title=5", "title: `5` is not a text; allowed: a text. hint: Subject of the experiment, in one line.")]
 #[case("title=inf", "title: `inf` is not finite; allowed: a finite number.")]
 #[case(
     "network.dumbbell.access.rate=0Mb/s",
-    "network.dumbbell.access.rate: `0Mb/s` is zero; allowed: {RATES}. hint: How fast the link sends, in bits per second."
+    "network.dumbbell.access.rate: `0Mb/s` is zero; allowed: {RATES}. hint: Rate of the link in bits per second."
 )]
 #[case(
     "network.dumbbell.access.rate=-1Mb/s",
-    "network.dumbbell.access.rate: `-1Mb/s` is negative; allowed: {RATES}. hint: How fast the link sends, in bits per second."
+    "network.dumbbell.access.rate: `-1Mb/s` is negative; allowed: {RATES}. hint: Rate of the link in bits per second."
 )]
 #[case(
     "network.dumbbell.access.rate=25 MB/s",

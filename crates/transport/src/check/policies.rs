@@ -4,7 +4,7 @@ use crate::error::{ScenarioError, join};
 use crate::settings::{EcnMode, Endpoint, Profile, Recovery, Undo};
 use earlybird_tcp::{self as tcp, Config, ConfigError};
 
-/// What is wrong with the value of a key.
+/// An error in the value of a key.
 struct Refusal {
     key: &'static str,
     value: String,
@@ -20,7 +20,7 @@ impl Refusal {
     }
 }
 
-/// Says why what `endpoint` chooses does not go together.
+/// Returns the error of policies that exclude each other, in terms of the keys of `endpoint`.
 pub(super) fn refusal_of(error: ConfigError, endpoint: &Endpoint, config: &Config, path: &str) -> ScenarioError {
     let refusal = match error {
         ConfigError::ForgetsWaiting => forgets_waiting(endpoint, config, path),

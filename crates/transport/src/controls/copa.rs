@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Copa {
-    /// What delay counts beside throughput in the default mode: a flow has about 1.25 / delta packets in the queue (the paper's δ;
+    /// The weight of delay against throughput in the default mode: a flow has about 1.25 / delta packets in the queue (the paper's δ;
     /// default 0.5).
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 10))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<f64>,
-    /// How long the shortest round trip counts (default 10 s).
+    /// Time for which a minimum RTT sample is valid (default 10 s).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rtt_window: Option<Time>,
     /// Whether it claims more of the queue beside flows that fill it (the paper's competitive mode; default true).

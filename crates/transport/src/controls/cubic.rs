@@ -15,7 +15,7 @@ pub struct Cubic {
     /// Lower the plateau too when the window shrinks below it, to give way to new flows, RFC 9438 §4.7 (default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_convergence: Option<bool>,
-    /// How slow start ends (`v23`: `hystart`, `linux`: `hystart-linux`, else `standard`).
+    /// The end of slow start (`v23`: `hystart`, `linux`: `hystart-linux`, else `standard`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<SlowStart>,
 }
@@ -34,7 +34,7 @@ pub enum CubicVersion {
     Linux,
 }
 
-/// How slow start ends.
+/// The end of slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlowStart {

@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 pub struct Pert {
     /// The set of flags to start from (default `default`).
     pub preset: PertPreset,
-    /// What the largest queueing delay is the largest of.
+    /// The delay of which the largest queueing delay is the maximum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_delay: Option<MaxDelay>,
     /// The response curve above its second threshold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub curve_tail: Option<CurveTail>,
-    /// How the increase per round trip moves to its target.
+    /// The rule by which the increase per round trip moves to its target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<AlphaRule>,
     /// Whether the ACK that causes an early response also adds the growth term.
@@ -28,14 +28,14 @@ pub struct Pert {
     /// The window reduction on loss.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_factor: Option<LossFactor>,
-    /// What no paper prints: at most one early response per round trip, which leaves no fewer than two segments, and a largest
+    /// Rules that no paper prints: at most one early response per round trip, which leaves no fewer than two segments, and a largest
     /// queueing delay of at least 10 ms where it divides (`text`: false, else true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guards: Option<bool>,
     /// Which PERT (`h` and `pi`: homogeneous, else adaptive).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub form: Option<PertForm>,
-    /// What the PI controller is designed for (preset `pi`).
+    /// The path for which the PI controller is designed (preset `pi`).
     pub pi: PiDesign,
 }
 
@@ -97,7 +97,7 @@ pub enum PertPreset {
     Pi,
 }
 
-/// What PERT's largest queueing delay is the largest of.
+/// The delay of which PERT's largest queueing delay is the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MaxDelay {
@@ -117,7 +117,7 @@ pub enum CurveTail {
     Flat,
 }
 
-/// How PERT's increase per round trip moves to its target.
+/// The rule by which PERT's increase per round trip moves to its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlphaRule {

@@ -14,11 +14,11 @@ pub struct Endpoint {
     pub profile: Profile,
     /// Congestion control and loss repair by name (default `sack`; `linux`: `cubic`); `-er` adds early retransmission, `-rack` repairs by RACK-TLP, `-fg` has the fine-grained RTO.
     pub transport: Transport,
-    /// How losses are found and repaired (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`, `linux` and `-rack`: `rack-tlp`;
+    /// Loss detection and repair (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`, `linux` and `-rack`: `rack-tlp`;
     /// `linux` with `-er`, which counts duplicate ACKs: `rfc6675`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
-    /// How the window falls while losses are repaired (default `immediate`; `earlybird-rt`, and `linux` where it can be: `prr`).
+    /// The reduction of the window in recovery (default `immediate`; `earlybird-rt`, and `linux` where it can be: `prr`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_reduction: Option<WindowReduction>,
     /// Early Retransmit, RFC 5827: with two or three segments outstanding and nothing new to send, all but one arrived means
@@ -31,7 +31,7 @@ pub struct Endpoint {
     /// false; `earlybird-rt`, and `linux` where it can be: true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spurious_rto_detection: Option<bool>,
-    /// What tells that a retransmission was needless; the reduction is then taken back, RFC 4015 (default `none`; `linux` where
+    /// Detection of spurious retransmissions, after which the window reduction is undone, RFC 4015 (default `none`; `linux` where
     /// it can be: `either`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<Undo>,

@@ -10,10 +10,10 @@ pub struct RealTime {
     /// When the receiver steps over what is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Delivery>,
-    /// What the sender does about old data that it still holds.
+    /// The treatment of old data that the sender still holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backlog: Option<Backlog>,
-    /// How much the sender may hold, with `block` and `discard-oldest`.
+    /// The most data that the sender may hold, with `block` and `discard-oldest`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_limit: Option<SendLimit>,
     /// Offer the SNACK option, which tells the sender what was stepped over. A peer without it gets ordinary TCP.
@@ -45,7 +45,7 @@ pub enum Delivery {
     Unordered,
 }
 
-/// What the sender does about old data that it still holds.
+/// The treatment of old data that the sender still holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Backlog {
@@ -59,7 +59,7 @@ pub enum Backlog {
     DiscardHopeless(Time),
 }
 
-/// How much a sender may hold: written and not acknowledged.
+/// The most data that a sender may hold: written and not acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SendLimit {

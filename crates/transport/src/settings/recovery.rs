@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How losses are found and repaired. The profile and the transport choose one if none is given.
+/// Loss detection and repair. The profile and the transport choose one if none is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
@@ -19,7 +19,7 @@ pub enum Recovery {
     RackTlp,
 }
 
-/// How the window falls while losses are repaired.
+/// The reduction of the window in recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowReduction {
@@ -30,7 +30,7 @@ pub enum WindowReduction {
     Prr,
 }
 
-/// What tells that a retransmission was needless, so that the reduction is taken back.
+/// Detection of spurious retransmissions, after which the window reduction is undone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Undo {

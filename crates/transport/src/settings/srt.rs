@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Srt {
-    /// How long a packet is held after the time at which it would arrive without queues (default 120 ms, unless
+    /// Time for which a packet is held after it would have arrived without queues (default 120 ms, unless
     /// `latency-round-trips` is given).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<Time>,

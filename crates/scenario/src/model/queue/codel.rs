@@ -11,13 +11,13 @@ pub struct Codel {
     /// The most packets (default 1000).
     #[schemars(range(min = 1))]
     pub limit: u32,
-    /// How long packets may wait in a good queue (default 5 ms).
+    /// Acceptable queueing delay (default 5 ms).
     pub target: Time,
-    /// For how long they must have waited longer before anything is dropped: a long round trip (default 100 ms).
+    /// Time for which the delay must exceed the target before anything is dropped: a long round trip (default 100 ms).
     pub interval: Time,
     /// Nothing is dropped while no more bytes than these wait (default 1500).
     pub mtu: u32,
-    /// Mark packets of senders that understand it in place of dropping them (default false).
+    /// Mark packets of ECN-capable senders in place of dropping them (default false).
     pub ecn: bool,
 }
 

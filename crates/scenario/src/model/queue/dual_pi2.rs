@@ -11,7 +11,7 @@ pub struct DualPi2 {
     /// The most packets in both queues together (default 10000).
     #[schemars(range(min = 1))]
     pub limit: u32,
-    /// How long classic packets shall wait (default 15 ms).
+    /// Target queueing delay of classic packets (default 15 ms).
     pub target: Time,
     /// Time from one change of the probability to the next (default 16 ms).
     pub update: Time,

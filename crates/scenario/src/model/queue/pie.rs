@@ -11,11 +11,11 @@ pub struct Pie {
     /// The most packets (default 1000).
     #[schemars(range(min = 1))]
     pub limit: u32,
-    /// How long packets shall wait (default 15 ms).
+    /// Target queueing delay (default 15 ms).
     pub target: Time,
     /// Time from one change of the drop probability to the next (default 15 ms).
     pub update: Time,
-    /// How long a burst after quiet times goes unpunished (default 150 ms).
+    /// Time for which a burst after quiet times is not dropped from (default 150 ms).
     pub burst: Time,
     /// Gain for the distance from the target, in Hz (default 0.125).
     #[schemars(range(min = 0))]
@@ -23,7 +23,7 @@ pub struct Pie {
     /// Gain for the change of the waiting time, in Hz (default 1.25).
     #[schemars(range(min = 0))]
     pub beta: f64,
-    /// Mark packets of senders that understand it in place of dropping them (default false) …
+    /// Mark packets of ECN-capable senders in place of dropping them (default false) …
     pub ecn: bool,
     /// … up to this drop probability; above it they are dropped (default 0.1).
     pub mark_limit: Fraction,

@@ -36,7 +36,7 @@ pub struct Red {
     /// Bytes of a usual packet, by which idle times and C are counted (default 1000).
     #[schemars(range(min = 1))]
     pub mean_packet: u32,
-    /// Mark packets of senders that understand it while the average is below `max-threshold` (default false).
+    /// Mark packets of ECN-capable senders while the average is below `max-threshold` (default false).
     pub ecn: bool,
 }
 
