@@ -77,7 +77,7 @@ report = "Numbers"
 table = "numbers"
 """
 
-NUMBERS = "metric,n,transport,over.transport,value,note\nsft,2,sack,,1.5,\nsft,2,sack-er,sack,0.5,a ratio\n"
+NUMBERS = "metric,n,transport,over.transport,value,note\nfrozen_s,2,sack,,1.5,\nfrozen_s,2,sack-er,sack,0.5,a ratio\n"
 
 
 def small_study(folder: Path) -> Path:
@@ -127,7 +127,7 @@ def study(items: Sequence[Item] = (), numbers: Sequence[Number] = ()) -> Study:
 
 def run(
     seed: int,
-    sft: float,
+    frozen: float,
     *,
     load: float = 1.4,
     drop: float = 0.0,
@@ -138,7 +138,7 @@ def run(
     """Return a run of as many flows as its `n`, with a frozen time of so many seconds."""
     given: dict[str, Scalar] = {"n": 10, "buffer": 80, "transport": "sack", "restart": False, **axes}
     part = str(given.pop("part", "main"))
-    values = {"frozen_s": sft, "rto_count": sft / 0.25, "on_time_share_largest_fall": 0.0, "flow_drop_rate": drop}
+    values = {"frozen_s": frozen, "rto_count": frozen / 0.25, "on_time_share_largest_fall": 0.0, "flow_drop_rate": drop}
     lateness = {"late_share": np.array(late)}
     return Observation(part, given, seed, int(given["n"]), load, values, DELAYS, np.array(success), lateness)
 

@@ -45,7 +45,7 @@ def written(folder: Path, items: str, study: str = STUDY) -> Path:
     return made
 
 
-WHY = "least = 1\nmetric = 'sft'\nbecause = 'So'\n"
+WHY = "least = 1\nmetric = 'frozen_s'\nbecause = 'So'\n"
 
 
 def check_of(folder: Path, lines: str) -> Check:
@@ -103,7 +103,7 @@ def test_a_check_has_what_its_item_states_and_its_own_before_that(tmp_path: Path
         HEAD
         + item
         + CHECK
-        + "at = { n = 2 }\n[items.checks.two]\nmust = 'So'\nmetric = 'rto'\nleast = 1\n"
+        + "at = { n = 2 }\n[items.checks.two]\nmust = 'So'\nmetric = 'rto_count'\nleast = 1\n"
         + "[items.checks.three]\nreport = 'So'\ntable = 'numbers'\n"
         + "[items.plots]\nfrozen = { title = 'Frozen', x = { n = [1, 2] }, lines = { transport = ['sack'] } }\n"
     )
@@ -140,21 +140,24 @@ def test_a_check_has_what_its_item_states_and_its_own_before_that(tmp_path: Path
         ("least = 1\nratio-at-most = 0.5", r"ratio-at-most = 0\.5: it belongs to `rises` or `falls`, not to `least`"),
         ("table = 'numbers'\ncells = { n = [1] }", r"cells = .*: the table has it"),
         ("table = 'numers'", r"table = 'numers': there is no such table below expected/; did you mean 'numbers'\?"),
-        ("least = 1\nmetric = 'sfd'", r"metric = 'sfd': there is no such quantity; did you mean 'sft'\?"),
         (
-            "least = 1\nmetric = 'silences'",
-            r"metric = 'silences': there is no such quantity in runs of the part 'main'",
+            "least = 1\nmetric = 'frozen_m'",
+            r"metric = 'frozen_m': there is no such quantity; did you mean 'frozen_s'\?",
+        ),
+        (
+            "least = 1\nmetric = 'audio_gaps'",
+            r"metric = 'audio_gaps': there is no such quantity in runs of the part 'main'",
         ),
         ("least = 1\nlesat = 2", r"there is no key 'lesat' here; is it least"),
         ("between = [1]", r"between = \(1,\): it must be a list of 2, each a number"),
         ("least = 1\nbecause = 'So'\nshown-by = ['wy']", r"shown-by = 'wy': there is no such panel or check"),
         (
-            "least = 1\nmetric = 'sft'\nbecause = 'So'\ncause = { metric = 'rto' }",
+            "least = 1\nmetric = 'frozen_s'\nbecause = 'So'\ncause = { metric = 'rto_count' }",
             r"cause: it needs a bound, `least` or `most`",
         ),
         (
-            "least = 1\nmetric = 'sft'\nbecause = 'So'\ncause = { metric = 'rta', least = 1 }",
-            r"cause\.metric = 'rta': .*'rto'\?",
+            "least = 1\nmetric = 'frozen_s'\nbecause = 'So'\ncause = { metric = 'rto_coun', least = 1 }",
+            r"cause\.metric = 'rto_coun': .*'rto_count'\?",
         ),
         ("values = true", r"values = True: it must be true, and is for a report alone"),
     ],
@@ -177,7 +180,7 @@ def test_what_a_statement_gets_wrong_is_reported_with_its_key_and_what_is_near(
             'metric = "frozen_s"\nvary = { n = [1] }',
             r"vary = \{'n': \[1\]\}: nothing in the item has it",
         ),
-        ('metric = "frozen_s"', 'metirc = "frozen_s"', r"item S-1: metirc = 'sft': .*; did you mean 'metric'\?"),
+        ('metric = "frozen_s"', 'metirc = "frozen_s"', r"item S-1: metirc = 'frozen_s': .*; did you mean 'metric'\?"),
         ('title = "Frozen time", x', 'titel = "", x', r"plots\.frozen: there is no key 'titel' here; is it title"),
     ],
 )
@@ -198,8 +201,8 @@ def test_what_a_plot_gets_wrong_is_reported(tmp_path: Path, old: str, new: str, 
         ('rows = "n"', 'rows = "m"', r"study\.toml: main\.rows = 'm': there is no such coordinate"),
         (
             'metric = "frozen_s", tr',
-            'metric = "sf", tr',
-            r"study\.toml: headline\.values\.sack\.metric = 'sf': .*'sft'",
+            'metric = "frozen", tr',
+            r"study\.toml: headline\.values\.sack\.metric = 'frozen': .*'frozen_s'",
         ),
         ("[scales.smoke]", "[delays.half]\nsuccess = 0.5\nat = { m = 1 }\n[scales.smoke]", r"delays\.half\.at\.m = 1"),
     ],
@@ -250,8 +253,8 @@ def test_a_grid_needs_a_seed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("sft,2,sack,", "sft,7,sack,", r"line 2\.n = 7: there is no such value of 'n'"),
-        ("sft,2,sack,", "sfd,2,sack,", r"line 2\.metric = 'sfd': there is no such quantity; did you mean 'sft'\?"),
+        ("frozen_s,2,sack,", "frozen_s,7,sack,", r"line 2\.n = 7: there is no such value of 'n'"),
+        ("frozen_s,2,sack,", "frozen_m,2,sack,", r"line 2\.metric = 'frozen_m': .*; did you mean 'frozen_s'\?"),
         (",1.5,", ",1;5,", r"line 2\.value = '1;5': it must be a number"),
         ("over.transport", "over.trasnport", r"line 3\.over\.trasnport = 'sack': .*'transport'\?"),
     ],

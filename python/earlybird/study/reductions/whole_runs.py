@@ -21,16 +21,11 @@ def freeze_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
     begin = pl.col("time_s") - pl.col("frozen_s")
     follows = (begin - pl.col("time_s").shift(1).over("flow")).abs() < SAME_MOMENT
     silence = (~follows.fill_null(value=False)).cum_sum().over("flow").alias("silence")
-    frozen = result.timeouts.select("flow", "frozen_s", silence)
-    longest = (
-        frozen.group_by("flow", "silence").agg(pl.col("frozen_s").sum()).group_by("flow").agg(pl.col("frozen_s").max())
-    )
-    both = flows.join(longest, on="flow")
-    return {
-        "freeze_over_startup_delay": number(
-            both.select((pl.col("frozen_s") / pl.col("required_startup_delay_s")).median()).item()
-        )
-    }
+    frozen = result.timeouts.select("flow", silence, freeze="frozen_s")  # the flows have a column `frozen_s` too
+    freezes = frozen.group_by("flow", "silence").agg(pl.col("freeze").sum())
+    both = flows.join(freezes.group_by("flow").agg(pl.col("freeze").max()), on="flow")
+    ratio = both.select((pl.col("freeze") / pl.col("required_startup_delay_s")).median())
+    return {"freeze_over_startup_delay": number(ratio.item())}
 
 
 def link_values(result: Result) -> dict[str, float]:
