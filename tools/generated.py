@@ -10,19 +10,7 @@ def write_or_check(target: Path, text: str, command: str) -> int:
     """
     Write a generated file, or with ``--check`` on the command line say whether it is up to date.
 
-    Parameters
-    ----------
-    target
-        The file.
-    text
-        What it should contain.
-    command
-        What brings it up to date.
-
-    Returns
-    -------
-    int
-        The exit code: 1 if it is out of date.
+    `text`: what it should contain. `command`: what brings it up to date. Returns the exit code: 1 if it is out of date.
     """
     if "--check" not in sys.argv:
         target.write_text(text, encoding="utf-8")

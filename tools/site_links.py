@@ -35,17 +35,8 @@ def named(markdown: str, page: str) -> str:
     """
     Put paths of the repository in the place of links that leave docs/.
 
-    Parameters
-    ----------
-    markdown
-        The page's text.
-    page
-        Its path below docs/.
-
-    Returns
-    -------
-    str
-        The text; a link to what is not there is kept, for mkdocs to complain of.
+    `markdown`: the page's text. `page`: its path below docs/. Returns the text; a link to what is not there is kept,
+    for mkdocs to complain of.
     """
 
     def replaced(link: re.Match[str]) -> str:

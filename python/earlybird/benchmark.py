@@ -202,11 +202,8 @@ def measure_studies() -> list[dict[str, Any]]:
     """
     Estimate the duration of the studies on all processors, from their packets and the speed of this machine.
 
-    Returns
-    -------
-    list of dict
-        `study`, `scale`, `runs`, `simulated_s`, `simulated_seconds_per_second`, `jobs` and `wall_s`: every study at
-        medium, all of them together, and at full the one with the most runs of long flows.
+    Returns `study`, `scale`, `runs`, `simulated_s`, `simulated_seconds_per_second`, `jobs` and `wall_s`: every study at
+    medium, all of them together, and at full the one with the most runs of long flows.
     """
     from earlybird.study.language.library import ALL, choose_studies
     from earlybird.study.runs.cost import estimate, together

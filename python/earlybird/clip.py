@@ -107,15 +107,8 @@ class Clip:
         """
         Multiply every frame's size by the same factor.
 
-        Parameters
-        ----------
-        rate : float
-            The new mean in bits per second.
-
-        Returns
-        -------
-        Clip
-            The same film at that rate; no frame gets smaller than one byte.
+        `rate`: the new mean in bits per second. Returns the same film at that rate; no frame gets smaller than one
+        byte.
         """
         # Rounding the running total instead of each size keeps the mean exact.
         total = np.rint(np.cumsum(self.sizes) * (rate / self.mean_rate)).astype(np.int64)
@@ -132,15 +125,8 @@ class Clip:
         """
         Cut the film.
 
-        Parameters
-        ----------
-        seconds : float
-            What to keep, more than 0.
-
-        Returns
-        -------
-        Clip
-            The frames before that time, or the film itself if it is no longer.
+        `seconds`: what to keep, more than 0. Returns the frames before that time, or the film itself if it is no
+        longer.
         """
         if self.length <= seconds:
             return self

@@ -68,10 +68,7 @@ def check_scheduler(address: str) -> None:
 
     Dask's own client would try for seconds what is refused at once.
 
-    Raises
-    ------
-    InputError
-        If not.
+    Raises `InputError` if not.
     """
     try:
         place = addressing.get_address_host_port(address)
@@ -125,22 +122,8 @@ def make_batch(batch: Batch, versions: dict[str, str]) -> Made:
     """
     Make runs; what a worker does.
 
-    Parameters
-    ----------
-    batch
-        The runs.
-    versions
-        What this worker has to have, so that its bytes are those that any other would write.
-
-    Returns
-    -------
-    list
-        The key and the files of each.
-
-    Raises
-    ------
-    WorkerError
-        If this worker has something else.
+    `versions`: what this worker has to have, so that its bytes are those that any other would write. Returns the key
+    and the files of each. Raises `WorkerError` if this worker has something else.
     """
     limit_table_threads()
     if (own := _versions()) != versions:

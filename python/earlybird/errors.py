@@ -50,15 +50,7 @@ def because(error: OSError) -> str:
     """
     Say why an operation of the system failed.
 
-    Parameters
-    ----------
-    error
-        What the system raised.
-
-    Returns
-    -------
-    str
-        The reason, with a hint where one is known.
+    `error`: what the system raised. Returns the reason, with a hint where one is known.
     """
     reason = os.strerror(error.errno) if error.errno else str(error)
     hint = {

@@ -40,20 +40,9 @@ def as_completed(
     """
     Call a function with each task.
 
-    Parameters
-    ----------
-    executor
-        Where.
-    function
-        The function; processes and clusters have to be able to import it.
-    tasks
-        Taken one by one, when there is a slot for them.
-
-    Yields
-    ------
-    tuple
-        A task and its result, in the order in which they are completed. All others are cancelled if a function raises
-        or the caller ends early.
+    `function`: the function; processes and clusters have to be able to import it. `tasks`: taken one by one, when there
+    is a slot for them. Yields a task and its result, in the order in which they are completed. All others are cancelled
+    if a function raises or the caller ends early.
     """
     waiting, running = iter(tasks), dict[Future[Done], Task]()
     try:

@@ -26,15 +26,7 @@ def missing_package(error: ModuleNotFoundError) -> MissingPackageError | None:
     """
     Translate an import error into one that names the extra to install.
 
-    Parameters
-    ----------
-    error
-        The error of the import.
-
-    Returns
-    -------
-    MissingPackageError | None
-        The same as a user error; None if the module belongs to no extra, which is a fault of the installation.
+    Returns the same as a user error; None if the module belongs to no extra, which is a fault of the installation.
     """
     module = (error.name or "").partition(".")[0]
     if module not in EXTRAS:

@@ -100,12 +100,8 @@ def scan_table(folder: Path, name: str) -> pl.LazyFrame:
     """
     Open a table of a result without keeping its rows in memory yet.
 
-    Raises
-    ------
-    InputError
-        If the result has none of that name.
-    StoreError
-        If the table or what describes the run is damaged.
+    Raises `InputError` if the result has none of that name. Raises `StoreError` if the table or what describes the run
+    is damaged.
     """
     read_result(folder).require(name)
     file = f"{name}.parquet"
@@ -117,10 +113,7 @@ def verify_result(folder: Path) -> None:
     """
     Compare every file with its checksum.
 
-    Raises
-    ------
-    StoreError
-        If a file is damaged or missing.
+    Raises `StoreError` if a file is damaged or missing.
     """
     checksums = _checksums(folder)
     for name in checksums:

@@ -64,20 +64,8 @@ def way_out(*, has_servers: bool) -> str:
     """
     Choose the gateway to the Internet.
 
-    Parameters
-    ----------
-    has_servers
-        The far side has servers of its own, and so cannot be this machine.
-
-    Returns
-    -------
-    str
-        ``iptables``, ``nft`` or ``slirp4netns``.
-
-    Raises
-    ------
-    EarlybirdError
-        If there is nothing.
+    `has_servers`: the far side has servers of its own, and so cannot be this machine. Returns ``iptables``, ``nft`` or
+    ``slirp4netns``. Raises `EarlybirdError` if there is nothing.
     """
     may_change_this_machine = os.geteuid() == 0 and not has_servers
     tools = (("iptables", "nft") if may_change_this_machine else ()) + (GATEWAY,)
@@ -96,17 +84,7 @@ def masquerade(tool: str, command: str) -> Iterator[None]:
     """
     Masquerade an address of an emulated network (NAT).
 
-    Parameters
-    ----------
-    tool
-        ``iptables`` or ``nft``.
-    command
-        The address.
-
-    Raises
-    ------
-    EarlybirdError
-        If the system does not take it.
+    `tool`: ``iptables`` or ``nft``. Raises `EarlybirdError` if the system does not take it.
     """
     rules = {name: text.format(command=command) for name, text in {"iptables": IPTABLES, "nft": NFT}[tool].items()}
     keeper = subprocess.Popen(
@@ -136,10 +114,7 @@ def resolver(tool: str) -> Iterator[Path | None]:
     """
     Find or write a `resolv.conf` for the command; None if this machine's can be used.
 
-    Raises
-    ------
-    EarlybirdError
-        If nobody does whom the command could reach.
+    Raises `EarlybirdError` if nobody does whom the command could reach.
     """
     if tool == GATEWAY:
         with tempfile.NamedTemporaryFile("w", prefix="earlybird-resolv-", suffix=".conf") as file:

@@ -29,16 +29,8 @@ def check(name: str = USUAL_NAME) -> list[dict[str, Any]]:
     """
     Check whether this machine can load PERT.
 
-    Parameters
-    ----------
-    name
-        Under which it would be registered.
-
-    Returns
-    -------
-    list
-        For each condition its ``name``, whether it is ``met`` (`None` where that cannot be seen), what was ``found``,
-        and ``advice`` where it is not met.
+    `name`: under which it would be registered. Returns for each condition its ``name``, whether it is ``met`` (`None`
+    where that cannot be seen), what was ``found``, and ``advice`` where it is not met.
     """
     conditions: list[dict[str, Any]] = _ask({"check": name})["conditions"]
     return conditions
@@ -91,12 +83,9 @@ def status() -> dict[str, Any]:
     """
     Return what is loaded, as queried from the kernel.
 
-    Returns
-    -------
-    dict
-        ``registered``, the names that sockets can choose; ``loaded``, for each PERT its ``name``, whether it is
-        ``registered`` or lives on in old connections only, its ``holder`` or ``pinned`` file, ``parameters``,
-        ``counters``, and the ``namespaces`` and ``routes`` that use it.
+    Returns ``registered``, the names that sockets can choose; ``loaded``, for each PERT its ``name``, whether it is
+    ``registered`` or lives on in old connections only, its ``holder`` or ``pinned`` file, ``parameters``, ``counters``,
+    and the ``namespaces`` and ``routes`` that use it.
     """
     return _ask("status")
 
@@ -137,10 +126,7 @@ def program() -> Path:
     """
     Find `earlybird-kernel`: beside this Python's programs, else on the path.
 
-    Raises
-    ------
-    EarlybirdError
-        If it was not built.
+    Raises `EarlybirdError` if it was not built.
     """
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     found = shutil.which(PROGRAM, path=places)

@@ -20,17 +20,8 @@ def loader(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """
     Make a package's ``__getattr__`` (PEP 562).
 
-    Parameters
-    ----------
-    package
-        Its name.
-    homes
-        By name, the module that defines it, seen from the package; the name itself for a module.
-
-    Returns
-    -------
-    Callable
-        What loads a name, and raises AttributeError if there is none.
+    `homes`: by name, the module that defines it, seen from the package; the name itself for a module. Returns what
+    loads a name, and raises AttributeError if there is none.
     """
 
     def load(name: str) -> Any:  # noqa: ANN401, as of any attribute

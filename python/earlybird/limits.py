@@ -39,17 +39,7 @@ def cost_of(scenario: ResolvedScenario, outputs: Outputs = NO_OUTPUTS) -> Cost:
     """
     Return the expected cost of a run.
 
-    Parameters
-    ----------
-    scenario
-        The scenario.
-    outputs
-        Files that the run writes.
-
-    Raises
-    ------
-    ScenarioError
-        If there is not enough memory for it.
+    `outputs`: files that the run writes. Raises `ScenarioError` if there is not enough memory for it.
     """
     cost = Cost(*scenario.estimate(memory_limit(), outputs))
     return cost if scenario.backend == SIMULATOR else cost._replace(seconds=scenario.duration_s)

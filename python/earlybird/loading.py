@@ -35,24 +35,10 @@ def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> ResolvedScenar
     """
     Parse and check a scenario.
 
-    Parameters
-    ----------
-    scenario
-        A path, TOML or JSON text, a dictionary or a typed object.
-    overrides
-        Values that replace the scenario's: parameter names or dotted keys.
-
-    Returns
-    -------
-    ResolvedScenario
-        With all defaults filled in, and the content of the files that it names.
-
-    Raises
-    ------
-    ScenarioError
-        If the scenario is not valid; of a file the text names the line.
-    InputError
-        If the file cannot be read.
+    `scenario`: a path, TOML or JSON text, a dictionary or a typed object. `overrides`: values that replace the
+    scenario's: parameter names or dotted keys. Returns with all defaults filled in, and the content of the files that
+    it names. Raises `ScenarioError` if the scenario is not valid; of a file the text names the line. Raises
+    `InputError` if the file cannot be read.
     """
     changes = override_texts(overrides)
     if isinstance(scenario, _core.ResolvedScenario):

@@ -125,22 +125,8 @@ def losses_of_trace(path: str | Path, flow: str | None = None) -> LossPattern:
 
     A packet counts when the link lets it in or drops it; a queue that drops what it has let in makes two of one.
 
-    Parameters
-    ----------
-    path : path
-        The trace.
-    flow : str, optional
-        The flow whose packets count (default: all packets).
-
-    Returns
-    -------
-    LossPattern
-        Shares, runs and bursts.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or has no packet of the flow.
+    `flow`: the flow whose packets count (default: all packets). Returns shares, runs and bursts. Raises `InputError` if
+    the file cannot be read or has no packet of the flow.
     """
     try:
         rows = pl.read_csv(path, columns=["event", "flow"])

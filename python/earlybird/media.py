@@ -83,21 +83,9 @@ def read_clip(path: str | PathLike[str]) -> Clip:
     """
     Read the frame sizes and times of the first video stream of a file, with the sound of its first audio stream.
 
-    Parameters
-    ----------
-    path : path
-        Any file FFmpeg can open that has a video stream: MP4, Matroska, WebM, MPEG-TS, …
-
-    Returns
-    -------
-    Clip
-        Its frames, each with the sound that goes with it. A transport stream that was cut off reads as a shorter film,
-        since nothing in it states its length.
-
-    Raises
-    ------
-    MediaError
-        If the file is missing, empty, not a video, truncated, or has no time stamps.
+    `path`: any file FFmpeg can open that has a video stream: MP4, Matroska, WebM, MPEG-TS, …. Returns its frames, each
+    with the sound that goes with it. A transport stream that was cut off reads as a shorter film, since nothing in it
+    states its length. Raises `MediaError` if the file is missing, empty, not a video, truncated, or has no time stamps.
     """
     path = found(Path(path))
     check_is_readable(path)

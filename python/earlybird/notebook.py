@@ -50,17 +50,8 @@ class Picture:
         """
         Write the picture to a file.
 
-        Parameters
-        ----------
-        path
-            Ending in ``.png`` or ``.svg``.
-
-        Raises
-        ------
-        InputError
-            If it has another ending, or something else wrote the file.
-        OSError
-            If it cannot be written.
+        `path`: ending in ``.png`` or ``.svg``. Raises `InputError` if it has another ending, or something else wrote
+        the file. Raises `OSError` if it cannot be written.
         """
         run.write(path, self.chart, (".png", ".svg"))
 
@@ -123,16 +114,8 @@ def html_table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[st
     """
     Write a plain table in HTML; whatever the texts hold is shown as it is.
 
-    Parameters
-    ----------
-    caption
-        What stands above it.
-    headings
-        Of the columns; none for a table without them.
-    rows
-        Texts by row; a row of one text is a heading.
-    notes
-        Paragraphs below it.
+    `caption`: what stands above it. `headings`: of the columns; none for a table without them. `rows`: texts by row; a
+    row of one text is a heading. `notes`: paragraphs below it.
     """
     head = f"<thead><tr>{''.join(map(_heading, headings))}</tr></thead>" if headings else ""
     body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)

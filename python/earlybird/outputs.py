@@ -137,17 +137,9 @@ def check_outputs(files: Mapping[str, str | Path | None], inputs: Mapping[str, s
     """
     Check that files can be written without harm, before anything is run.
 
-    Parameters
-    ----------
-    files
-        The path of each file that is asked for, by its kind (a key of `MAGIC`, for plots with the suffix in brackets).
-    inputs
-        The files that are read, by a name for the message.
-
-    Raises
-    ------
-    InputError
-        If a file would replace another, an input, or a file that earlybird did not write.
+    `files`: the path of each file that is asked for, by its kind (a key of `MAGIC`, for plots with the suffix in
+    brackets). `inputs`: the files that are read, by a name for the message. Raises `InputError` if a file would replace
+    another, an input, or a file that earlybird did not write.
     """
     taken = {Path(path).resolve(): f"the {what} itself" for what, path in inputs.items() if path is not None}
     for what, path in files.items():

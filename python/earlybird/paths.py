@@ -27,20 +27,8 @@ def shipped_file(*parts: str) -> Path:
     """
     Find a file or folder that comes with the program.
 
-    Parameters
-    ----------
-    *parts
-        Its path in the repository, such as ``"scenarios", "dumbbell.toml"``.
-
-    Returns
-    -------
-    Path
-        Where it is.
-
-    Raises
-    ------
-    InputError
-        If it is not there.
+    `*parts`: its path in the repository, such as ``"scenarios", "dumbbell.toml"``. Raises `InputError` if it is not
+    there.
     """
     path = SHIPPED.joinpath(*parts)
     if not path.exists():
@@ -52,16 +40,8 @@ def found(path: Path) -> Path:
     """
     Choose the file that a path means.
 
-    Parameters
-    ----------
-    path
-        As a person gave it.
-
-    Returns
-    -------
-    Path
-        The path itself; where nothing is there, the file that comes with the program under this name, if there is one,
-        such as ``scenarios/dumbbell.toml`` or ``media/test-clip.mp4``.
+    `path`: as a person gave it. Returns the path itself; where nothing is there, the file that comes with the program
+    under this name, if there is one, such as ``scenarios/dumbbell.toml`` or ``media/test-clip.mp4``.
     """
     is_shipped = not path.is_absolute() and ".." not in path.parts and (SHIPPED / path).is_file()
     return shipped_file(*path.parts) if is_shipped and not path.exists() else path

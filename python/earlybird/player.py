@@ -26,17 +26,14 @@ LATE_SHARE_ALLOWED: Final = 1e-4
 
 
 class Timeliness:
-    """Late frames against the start-up delay, when playback never pauses.
+    """
+    Late frames against the start-up delay, when playback never pauses.
 
     A frame whose deadline lies after the end of the run is not judged. One that is still missing at the end counts as
     having taken until then.
 
-    Parameters
-    ----------
-    written, delivered : NDArray[np.float64]
-        When the source wrote each frame and when its last byte was delivered, in seconds.
-    end : float
-        When the run ended, in seconds.
+    `written`, `delivered`: when the source wrote each frame and when its last byte was delivered, in seconds. `end`:
+    when the run ended, in seconds.
     """
 
     def __init__(self, written: NDArray[np.float64], delivered: NDArray[np.float64], end: float) -> None:
@@ -116,21 +113,10 @@ def play(
     """
     Play a film that starts `start_up` after its first frame was written and pause whenever a frame is missing.
 
-    Parameters
-    ----------
-    written, delivered : NDArray[np.float64]
-        When the source wrote each frame and when its last byte was delivered, in seconds; both never fall.
-    start_up : float
-        Start-up delay in seconds.
-    end : float
-        When the run ended, in seconds; a pause that is not over by then ends there.
-    refill : float
-        Seconds of film that must be there before playback goes on after a pause (default 0.5).
-
-    Returns
-    -------
-    Playback
-        The pauses, and how much was shown.
+    `written`, `delivered`: when the source wrote each frame and when its last byte was delivered, in seconds; both
+    never fall. `start_up`: start-up delay in seconds. `end`: when the run ended, in seconds; a pause that is not over
+    by then ends there. `refill`: seconds of film that must be there before playback goes on after a pause (default
+    0.5). Returns the pauses, and how much was shown.
     """
     shift, frame = start_up, 0
     stalls: list[float] = []

@@ -45,23 +45,9 @@ def work_through(jobs: Sequence[Job], store: Store, workers: int, done: Callable
     """
     Make all runs and keep their results.
 
-    Parameters
-    ----------
-    jobs
-        The runs, in the order in which they are begun.
-    store
-        Where the results go.
-    workers
-        Number of processes.
-    done
-        Called with each run that is made.
-
-    Raises
-    ------
-    WorkerError
-        If a worker dies (killed by the system for lack of memory, say) twice with the same run.
-    StoreError
-        If a result cannot be written.
+    `jobs`: the runs, in the order in which they are begun. `store`: where the results go. `workers`: number of
+    processes. `done`: called with each run that is made. Raises `WorkerError` if a worker dies (killed by the system
+    for lack of memory, say) twice with the same run. Raises `StoreError` if a result cannot be written.
     """
     waiting, losses = deque(batches(jobs, workers)), Counter[Job]()
     while waiting:
@@ -90,24 +76,8 @@ def spread(work: Callable[[Task], Done], tasks: Sequence[Task], workers: int) ->
     """
     Call a function with each task in worker processes.
 
-    Parameters
-    ----------
-    work
-        The function, which processes can import.
-    tasks
-        Its arguments.
-    workers
-        Number of processes.
-
-    Returns
-    -------
-    list
-        The results, in the order of the tasks.
-
-    Raises
-    ------
-    WorkerError
-        If a worker dies.
+    `work`: the function, which processes can import. `workers`: number of processes. Returns the results, in the order
+    of the tasks. Raises `WorkerError` if a worker dies.
     """
     if not tasks:
         return []

@@ -45,24 +45,9 @@ def progress_bar(
     """
     Show how many runs are done: a bar on a terminal, else a line every ten seconds, on the error stream.
 
-    Parameters
-    ----------
-    total
-        Number of runs.
-    done
-        Number of runs that need not be made.
-    work
-        All that is to be done, in the unit in which runs count it (default: each run counts 1): what is left of it
-        tells the time left.
-    visible
-        Whether to show it at all.
-    what
-        The word before the bar.
-
-    Yields
-    ------
-    Advance
-        To be called after each run.
+    `total`: number of runs. `done`: number of runs that need not be made. `work`: all that is to be done, in the unit
+    in which runs count it (default: each run counts 1): what is left of it tells the time left. `visible`: whether to
+    show it at all. `what`: the word before the bar. Yields to be called after each run.
     """
     if not visible or done == total:
         yield lambda **_: None
@@ -92,15 +77,7 @@ def share_bar(what: str = "simulating") -> Iterator[Callable[[float], None]]:
     """
     Show the progress of one run if it takes longer than a moment.
 
-    Parameters
-    ----------
-    what
-        The word before the bar.
-
-    Yields
-    ------
-    Callable
-        To be called with the share that is done, from 0 to 1.
+    `what`: the word before the bar. Yields to be called with the share that is done, from 0 to 1.
     """
     console, begun = Console(stderr=True), time.monotonic()
     columns = (

@@ -240,12 +240,7 @@ class Viewing:
         Mode 0 knows bit rate, frame rate and picture size of segments, and the pauses; start-up is the pause at 0. The
         film is taken as H.264 with the sound in it.
 
-        Parameters
-        ----------
-        resolution
-            Picture size, which no run knows.
-        device
-            ``pc`` or ``mobile``.
+        `resolution`: picture size, which no run knows. `device`: ``pc`` or ``mobile``.
         """
         film = (self.written - self.written[0])[self.is_played]
         sizes, played = self.sizes[self.is_played], self.playback.played
@@ -291,18 +286,9 @@ def viewings(result: Result, *, start_up: float = START_UP) -> list[Viewing]:
     """
     Show every film of a run to a viewer.
 
-    Parameters
-    ----------
-    result : Result
-        A run with the table of deliveries.
-    start_up : float
-        From the writing of the first frame to its playing in seconds, if it is there by then. The viewer of a film in
-        segments starts by its own rule.
-
-    Raises
-    ------
-    InputError
-        If the run kept no deliveries, or no film was sent.
+    `result`: a run with the table of deliveries. `start_up`: from the writing of the first frame to its playing in
+    seconds, if it is there by then. The viewer of a film in segments starts by its own rule. Raises `InputError` if the
+    run kept no deliveries, or no film was sent.
     """
     end = float(result.summary["duration_s"])
     groups = {group["name"]: group["application"] for group in result.scenario["flows"]}
@@ -374,15 +360,7 @@ def score(document: Mapping[str, Any]) -> float:
 
     Its licence keeps it from being a part of this package. A score knows nothing of live latency: tell both.
 
-    Returns
-    -------
-    float
-        O46, the overall quality.
-
-    Raises
-    ------
-    InputError
-        If the module `itu_p1203` is not installed.
+    Returns o46, the overall quality. Raises `InputError` if the module `itu_p1203` is not installed.
     """
     try:
         standalone = importlib.import_module("itu_p1203").P1203Standalone

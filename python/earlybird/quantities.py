@@ -10,22 +10,8 @@ def parse_rate(text: str, what: str = "rate") -> float:
     """
     Parse a rate.
 
-    Parameters
-    ----------
-    text : str
-        A number above 0 with a unit, as in scenarios.
-    what : str
-        What it is the rate of, to begin the error with.
-
-    Returns
-    -------
-    float
-        Bits per second.
-
-    Raises
-    ------
-    InputError
-        If it is not a rate.
+    `text`: a number above 0 with a unit, as in scenarios. `what`: what it is the rate of, to begin the error with.
+    Returns bits per second. Raises `InputError` if it is not a rate.
     """
     try:
         return float(_core.rate(text))
@@ -50,22 +36,8 @@ def parse_share(value: str | float, what: str = "share") -> float:
     """
     Parse a share from 0 to 1.
 
-    Parameters
-    ----------
-    value : str or float
-        A number, or a text with a number or per cent: ``0.01``, ``"1%"``.
-    what : str
-        What it is the share of, to begin the error with.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    Raises
-    ------
-    InputError
-        If it is none.
+    `value`: a number, or a text with a number or per cent: ``0.01``, ``"1%"``. `what`: what it is the share of, to
+    begin the error with. Raises `InputError` if it is none.
     """
     text = str(value).strip()
     number = text.removesuffix("%")

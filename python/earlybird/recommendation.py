@@ -29,15 +29,7 @@ def recommendation(comparison: Comparison) -> str:
     """
     Say which transport to take, by how much it is better, and whether it is good enough.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        Transports in their order; the first is what the others are set beside.
-
-    Returns
-    -------
-    str
-        One or two sentences.
+    `comparison`: transports in their order; the first is what the others are set beside. Returns one or two sentences.
     """
     needs = {name: values[NEED] for name, values in comparison.transports.items()}
     best = min(needs, key=needs.__getitem__)

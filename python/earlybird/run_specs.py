@@ -141,10 +141,7 @@ def from_document(document: Mapping[str, Any]) -> RunSpec:
     """
     Return the run that a kept result describes.
 
-    Raises
-    ------
-    ScenarioError
-        If scenarios have changed since and it is no longer valid.
+    Raises `ScenarioError` if scenarios have changed since and it is no longer valid.
     """
     if "testbed" in document:
         return PlayRun.of(document)

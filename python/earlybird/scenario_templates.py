@@ -12,20 +12,7 @@ def template_text(name: str) -> str:
     """
     Return a template.
 
-    Parameters
-    ----------
-    name
-        Which one.
-
-    Returns
-    -------
-    str
-        A scenario in TOML.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name.
+    Returns a scenario in TOML. Raises `InputError` if there is none of that name.
     """
     there = templates()
     if name not in there:
@@ -37,19 +24,8 @@ def write_template(name: str, path: Path) -> None:
     """
     Write a template to a new file.
 
-    Parameters
-    ----------
-    name
-        Of the template.
-    path
-        The file.
-
-    Raises
-    ------
-    InputError
-        If there is no such template, or the file is there already.
-    OSError
-        If it cannot be written.
+    Raises `InputError` if there is no such template, or the file is there already. Raises `OSError` if it cannot be
+    written.
     """
     text = template_text(name)
     try:

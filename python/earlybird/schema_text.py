@@ -19,12 +19,7 @@ def value_text(node: Node, naming: Naming) -> str:
     """
     Return the allowed values.
 
-    Parameters
-    ----------
-    node
-        The value's schema.
-    naming
-        How to write the names of other tables.
+    `node`: the value's schema. `naming`: how to write the names of other tables.
     """
     if "$ref" in node:
         return naming(node["$ref"].rpartition("/")[2])

@@ -35,20 +35,8 @@ class Shard:
         """
         Read a shard as people write it.
 
-        Parameters
-        ----------
-        given
-            Such as ``"2/4"``; a shard and None are returned as they are.
-
-        Returns
-        -------
-        Shard or None
-            The shard.
-
-        Raises
-        ------
-        InputError
-            If there is no such shard.
+        `given`: such as ``"2/4"``; a shard and None are returned as they are. Raises `InputError` if there is no such
+        shard.
         """
         if not isinstance(given, str):
             return given

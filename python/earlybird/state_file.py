@@ -87,22 +87,8 @@ def follow(path: Path) -> Iterator[dict[str, Any] | None]:
     """
     Read states as they are written, until their writer has ended.
 
-    Parameters
-    ----------
-    path
-        The file.
-
-    Yields
-    ------
-    dict or None
-        A state; nothing where there is none that is newer, so that the caller can wait.
-
-    Raises
-    ------
-    InputError
-        If a line is no state.
-    OSError
-        If the file cannot be read.
+    Yields a state; nothing where there is none that is newer, so that the caller can wait. Raises `InputError` if a
+    line is no state. Raises `OSError` if the file cannot be read.
     """
     with path.open(encoding="utf-8") as file:
         rest, is_over = "", False

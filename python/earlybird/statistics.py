@@ -62,17 +62,8 @@ def student_interval(values: Sequence[float], level: float = LEVEL) -> Estimate:
 
     Mean ± t·s/√n with n − 1 degrees of freedom: Student, "The probable error of a mean", Biometrika 6, 1908.
 
-    Parameters
-    ----------
-    values
-        One value per run, in any unit.
-    level
-        Probability that the interval covers the true mean.
-
-    Returns
-    -------
-    Estimate
-        In the unit of the values.
+    `values`: one value per run, in any unit. `level`: probability that the interval covers the true mean. Returns in
+    the unit of the values.
     """
     if not values:
         return NOTHING
@@ -91,17 +82,7 @@ def paired_difference(left: Mapping[int, float], right: Mapping[int, float], lev
     The paired-t interval, for two settings that were given common random numbers: Law, "Simulation Modeling and
     Analysis", 5th edition, §10.2.
 
-    Parameters
-    ----------
-    left, right
-        A value per seed.
-    level
-        Probability that the interval covers the true difference.
-
-    Returns
-    -------
-    Estimate
-        Of the difference.
+    `left`, `right`: a value per seed. `level`: probability that the interval covers the true difference.
     """
     return student_interval([left[seed] - right[seed] for seed in left if seed in right], level)
 
@@ -112,19 +93,8 @@ def chance_above(estimate: Estimate, bound: float, level: float = LEVEL) -> floa
 
     The one-sided test that belongs to `student_interval`: below (1 − level) ÷ 2 where the whole interval is above.
 
-    Parameters
-    ----------
-    estimate
-        Of independent values, one per run.
-    bound
-        In the unit of the values.
-    level
-        That of the estimate's interval.
-
-    Returns
-    -------
-    float
-        A probability; NaN where fewer than two values leave the spread unknown.
+    `estimate`: of independent values, one per run. `bound`: in the unit of the values. `level`: that of the estimate's
+    interval. Returns a probability; NaN where fewer than two values leave the spread unknown.
     """
     if not estimate.is_bounded or estimate.count < 2:
         return math.nan
@@ -145,17 +115,8 @@ def discoveries(chances: Sequence[float], rate: float = (1 - LEVEL) / 2) -> list
     (from memory): with the chances in rising order, all up to the last one that is at most rate · place ÷ number.
     That any is chosen is Simes' test of all together (Biometrika 73, 1986), which bears that tests share runs.
 
-    Parameters
-    ----------
-    chances
-        The chance of each, from a test by itself.
-    rate
-        Share of false ones among those that are chosen, on average at most.
-
-    Returns
-    -------
-    list of bool
-        In the order of the tests.
+    `chances`: the chance of each, from a test by itself. `rate`: share of false ones among those that are chosen, on
+    average at most.
     """
     ranked = sorted(chances)
     places = [place for place, chance in enumerate(ranked, 1) if chance <= rate * place / len(ranked)]
@@ -170,24 +131,9 @@ def wilson_interval(successes: int, total: int, level: float = LEVEL) -> Estimat
     American Statistical Association 22, 1927. Flows of one run are not independent, so that their true interval is
     wider.
 
-    Parameters
-    ----------
-    successes
-        Number of successful trials, 0 … `total`.
-    total
-        Number of trials.
-    level
-        Probability that the interval covers the true proportion.
-
-    Returns
-    -------
-    Estimate
-        With `total` as its count.
-
-    Raises
-    ------
-    ValueError
-        If `successes` lies outside of 0 … `total`.
+    `successes`: number of successful trials, 0 … `total`. `total`: number of trials. `level`: probability that the
+    interval covers the true proportion. Returns with `total` as its count. Raises `ValueError` if `successes` lies
+    outside of 0 … `total`.
     """
     if not 0 <= successes <= total:
         raise ValueError(f"{successes} successes of {total} trials: expected 0 to {total}")
@@ -201,17 +147,8 @@ def weighted_mean(values: ArrayLike, weights: ArrayLike) -> float:
     """
     Average values that stand for different numbers of flows.
 
-    Parameters
-    ----------
-    values
-        One value per run.
-    weights
-        What each stands for, such as its number of flows.
-
-    Returns
-    -------
-    float
-        Σ w·x ÷ Σ w; NaN when nothing has weight.
+    `values`: one value per run. `weights`: what each stands for, such as its number of flows. Returns σ w·x ÷ Σ w; NaN
+    when nothing has weight.
     """
     weight = np.asarray(weights, dtype=float)
     if weight.sum() == 0:
@@ -223,17 +160,8 @@ def interpolate(x: ArrayLike, y: ArrayLike, at: float) -> float:
     """
     Read a curve between its points by straight lines.
 
-    Parameters
-    ----------
-    x, y
-        The curve's points, `x` rising.
-    at
-        Where to read.
-
-    Returns
-    -------
-    float
-        The height there; NaN outside of the curve's range.
+    `x`, `y`: the curve's points, `x` rising. `at`: where to read. Returns the height there; NaN outside of the curve's
+    range.
     """
     return float(np.interp(at, np.asarray(x), np.asarray(y), left=math.nan, right=math.nan))
 
@@ -242,17 +170,8 @@ def crossing(x: ArrayLike, y: ArrayLike, target: float) -> float:
     """
     Find where a curve first reaches a value, by straight lines between its points.
 
-    Parameters
-    ----------
-    x, y
-        The curve's points, `x` rising.
-    target
-        The value to reach from below.
-
-    Returns
-    -------
-    float
-        The smallest `x` at which the curve is at least `target`; NaN if it never is.
+    `x`, `y`: the curve's points, `x` rising. `target`: the value to reach from below. Returns the smallest `x` at which
+    the curve is at least `target`; NaN if it never is.
     """
     places, heights = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     reached = np.flatnonzero(heights >= target)

@@ -69,10 +69,7 @@ class Store:
         """
         Make the folder if need be, and clear away what killed processes left.
 
-        Raises
-        ------
-        StoreError
-            If it cannot be written.
+        Raises `StoreError` if it cannot be written.
         """
         try:
             self.root.mkdir(parents=True, exist_ok=True)

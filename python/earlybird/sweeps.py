@@ -250,17 +250,8 @@ def share(planned: Sequence[PlannedRun], shard: Shard | None) -> Sequence[Planne
     """
     Choose the runs of a shard: every n-th of all in the order in which they are made, whatever is made already.
 
-    Parameters
-    ----------
-    planned
-        All runs.
-    shard
-        Which of them (None: all).
-
-    Returns
-    -------
-    sequence of PlannedRun
-        In the order of the plan. The shards have each run once, and about as much work each.
+    `shard`: which of them (None: all). Returns in the order of the plan. The shards have each run once, and about as
+    much work each.
     """
     if shard is None:
         return planned

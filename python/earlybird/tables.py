@@ -92,23 +92,10 @@ def one_of(value: object, allowed: Iterable[object], where: str, what: str, *, s
     """
     Make sure that a value is known.
 
-    Parameters
-    ----------
-    value
-        What a file says.
-    allowed
-        What it may say.
-    where
-        The file and the path of the key.
-    what
-        What a value is called, in a word or two.
-    said
-        What stands at the key, if that is not the value itself: where the key is.
-
-    Raises
-    ------
-    InputError
-        If it is not known; the message names the place, the value, the nearest known one, and all of them.
+    `value`: what a file says. `allowed`: what it may say. `where`: the file and the path of the key. `what`: what a
+    value is called, in a word or two. `said`: what stands at the key, if that is not the value itself: where the key
+    is. Raises `InputError` if it is not known; the message names the place, the value, the nearest known one, and all
+    of them.
     """
     known = list(dict.fromkeys(allowed))
     if value in known:

@@ -58,15 +58,7 @@ def transport(name: str) -> TransportInfo:
     """
     Look up a transport.
 
-    Parameters
-    ----------
-    name
-        Its name, with or without ends.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name.
+    `name`: its name, with or without ends. Raises `InputError` if there is none of that name.
     """
     every = transports()
     found = next((one for one in every if name.removesuffix("-fg") in one.names), None)

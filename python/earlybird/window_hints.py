@@ -19,11 +19,8 @@ def window_hints(result: Result) -> Iterator[str]:
     """
     Yield a hint for each group of flows that the largest window of its senders limited.
 
-    Yields
-    ------
-    str
-        A sentence per group: the share of its time, the rate that the window allows over the shortest round trip, and
-        which key to set.
+    Yields a sentence per group: the share of its time, the rate that the window allows over the shortest round trip,
+    and which key to set.
     """
     # Flows over UDP have no such share; a number that is none is larger than all others here.
     share = pl.col("limited_by_window")

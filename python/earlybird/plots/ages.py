@@ -25,16 +25,8 @@ def histogram_chart(bins: pl.DataFrame) -> Chart:
     """
     Show histograms of ages.
 
-    Parameters
-    ----------
-    bins
-        One row per bin: ``panel``, ``age_ms`` (centre), ``first``, ``second``, ``later`` (shares in per cent), and
-        ``threshold_ms``, ``threshold_low_ms``, ``threshold_high_ms``, the same in all rows of a panel.
-
-    Returns
-    -------
-    Chart
-        What to draw.
+    `bins`: one row per bin: ``panel``, ``age_ms`` (centre), ``first``, ``second``, ``later`` (shares in per cent), and
+    ``threshold_ms``, ``threshold_low_ms``, ``threshold_high_ms``, the same in all rows of a panel.
     """
     return Chart(by_panel(bins, _bins), Axis(AGE, low=0), Axis("Share of all duplicates (%)", low=0))
 
@@ -56,16 +48,8 @@ def history_chart(duplicates: pl.DataFrame) -> Chart:
     """
     Show ages against time, for one flow in each panel.
 
-    Parameters
-    ----------
-    duplicates
-        One row per duplicate ACK: ``panel``, ``time_s``, ``number`` (1, 2, 3: and later), ``age_ms``,
-        ``threshold_ms``.
-
-    Returns
-    -------
-    Chart
-        What to draw.
+    `duplicates`: one row per duplicate ACK: ``panel``, ``time_s``, ``number`` (1, 2, 3: and later), ``age_ms``,
+    ``threshold_ms``.
     """
     return Chart(by_panel(duplicates, _history), Axis("Time (s)"), Axis(AGE, low=0))
 

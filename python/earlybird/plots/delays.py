@@ -10,15 +10,7 @@ def delays_chart(packets: pl.DataFrame) -> Chart:
     """
     Show the delay of each packet.
 
-    Parameters
-    ----------
-    packets
-        One row per packet: ``panel``, ``time_s`` of writing, ``delay_ms``.
-
-    Returns
-    -------
-    Chart
-        What to draw.
+    `packets`: one row per packet: ``panel``, ``time_s`` of writing, ``delay_ms``.
     """
     y = Axis("Delay of a packet (ms)", low=0, better="smaller")
     x = Axis("Time of writing after the first late packet (s)")

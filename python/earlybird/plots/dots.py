@@ -24,17 +24,8 @@ def dots_chart(points: pl.DataFrame, wording: Wording) -> Chart:
     """
     Show dots by rows in panels.
 
-    Parameters
-    ----------
-    points
-        As for `lines_chart`; its ``x`` is the place of a row from the top. Rows without any dot are left out.
-    wording
-        Its `ticks` name the rows, its `y` is the quantity.
-
-    Returns
-    -------
-    Chart
-        What to draw.
+    `points`: as for `lines_chart`; its ``x`` is the place of a row from the top. Rows without any dot are left out.
+    `wording`: its `ticks` name the rows, its `y` is the quantity.
     """
     shown = points.filter(pl.col("value").is_not_null())
     names = [wording.ticks[place] for place in shown["x"].unique().sort()]

@@ -50,17 +50,7 @@ def plain_line(line: str, name: str, x: ArrayLike, values: ArrayLike) -> pl.Data
     """
     Make the points of a line without intervals and without numbers of a paper.
 
-    Parameters
-    ----------
-    line, name
-        What decides how it looks, and what it is called.
-    x, values
-        Its points.
-
-    Returns
-    -------
-    polars.DataFrame
-        For `lines_chart`, but for the panel.
+    `line`, `name`: what decides how it looks, and what it is called. Returns for `lines_chart`, but for the panel.
     """
     places, heights = np.asarray(x, dtype=float), np.asarray(values, dtype=float)
     nothing = pl.lit(None, dtype=pl.Float64)
@@ -79,18 +69,8 @@ def lines_chart(points: pl.DataFrame, wording: Wording) -> Chart:
     """
     Show lines in panels; where there are too many to be told apart, each gets a panel.
 
-    Parameters
-    ----------
-    points
-        One row per point: ``panel``, ``line``, ``name`` (of the line), ``x``, ``value``, ``low`` and ``high`` (null
-        where there is no interval), ``paper`` (null where the paper gives no number).
-    wording
-        The axes.
-
-    Returns
-    -------
-    Chart
-        What to draw.
+    `points`: one row per point: ``panel``, ``line``, ``name`` (of the line), ``x``, ``value``, ``low`` and ``high``
+    (null where there is no interval), ``paper`` (null where the paper gives no number).
     """
     styles = looks(points["line"].unique(maintain_order=True).to_list())
     panels = [*(_small_multiples(points, styles) if len(styles) > TOGETHER else _panels(points, styles))]

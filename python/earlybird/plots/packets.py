@@ -22,15 +22,7 @@ def packets_chart(trace: pl.DataFrame) -> Chart:
     """
     Show what happened to each packet.
 
-    Parameters
-    ----------
-    trace
-        One row per event: ``panel``, ``time_ms``, ``event``, ``seq``.
-
-    Returns
-    -------
-    Chart
-        What to draw.
+    `trace`: one row per event: ``panel``, ``time_ms``, ``event``, ``seq``.
     """
     x, y = Axis("Time after the loss (ms)"), Axis("Packet number", is_whole=True)
     return Chart(by_panel(trace, _events), x, y, height=2.8)

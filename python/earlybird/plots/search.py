@@ -10,15 +10,8 @@ def search_table(trials: pl.DataFrame) -> pl.DataFrame:
     """
     Gather what the plot shows.
 
-    Parameters
-    ----------
-    trials
-        The trials of a search in order, the study's own setting first: ``trial``, ``distance``, ``met``.
-
-    Returns
-    -------
-    polars.DataFrame
-        The same, with the smallest distance so far as ``best`` and that of the study's own setting as ``own``.
+    `trials`: the trials of a search in order, the study's own setting first: ``trial``, ``distance``, ``met``. Returns
+    the same, with the smallest distance so far as ``best`` and that of the study's own setting as ``own``.
     """
     return trials.select(
         "trial", "distance", "met", best=pl.col("distance").cum_min(), own=pl.col("distance").first(), panel=pl.lit("")
@@ -29,15 +22,7 @@ def search_chart(table: pl.DataFrame) -> Chart:
     """
     Show the distances.
 
-    Parameters
-    ----------
-    table
-        As `search_table` returns it.
-
-    Returns
-    -------
-    Chart
-        What to draw.
+    `table`: as `search_table` returns it.
     """
     x, met = table["trial"], [f"{met} statements met" for met in table["met"]]
     ink, muted = Look(INK, DARK[INK], SOLID, "."), Look(MUTED, DARK[MUTED], DASHED, ".")

@@ -53,17 +53,7 @@ def sensitivity_chart(sizes: pl.DataFrame, scale: Scale) -> Chart:
     """
     Show a panel.
 
-    Parameters
-    ----------
-    sizes
-        One row per cell: ``place`` of the setting from the top, ``setting``, ``cell``, ``size``, ``holds``.
-    scale
-        The axis.
-
-    Returns
-    -------
-    Chart
-        What to draw.
+    `sizes`: one row per cell: ``place`` of the setting from the top, ``setting``, ``cell``, ``size``, ``holds``.
     """
     names = sizes.unique("place", maintain_order=True).sort("place")["setting"].to_list()
     rows = row_axis(["the paper", *names], -1) if scale.stated else row_axis(names)

@@ -31,12 +31,8 @@ def save(path: Path, output: Path) -> None:
     """
     Draw a file of states; one that is still written as far as it is.
 
-    Raises
-    ------
-    InputError
-        If it is no such file, or has too few states, or the picture's name has another ending.
-    OSError
-        If a file cannot be read or written.
+    Raises `InputError` if it is no such file, or has too few states, or the picture's name has another ending. Raises
+    `OSError` if a file cannot be read or written.
     """
     states = written(path)
     if len(states) < LEAST:

@@ -141,17 +141,8 @@ def look(name: str, position: int = 0) -> Look:
     """
     Return how a line is drawn.
 
-    Parameters
-    ----------
-    name
-        A transport, or anything else.
-    position
-        Its number among the lines of the picture, which decides where the name does not.
-
-    Returns
-    -------
-    Look
-        The same for a transport in every picture.
+    `name`: a transport, or anything else. `position`: its number among the lines of the picture, which decides where
+    the name does not. Returns the same for a transport in every picture.
     """
     plain = name.removesuffix(FINE_GRAINED)
     if plain not in LOOKS:

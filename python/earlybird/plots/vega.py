@@ -82,17 +82,7 @@ def drawn(chart: Chart, ending: str) -> bytes:
     """
     Draw a chart.
 
-    Parameters
-    ----------
-    chart
-        What it shows.
-    ending
-        ``svg`` or ``png``.
-
-    Returns
-    -------
-    bytes
-        The file's content: the same chart gives the same bytes.
+    `ending`: ``svg`` or ``png``. Returns the file's content: the same chart gives the same bytes.
     """
     import vl_convert  # loads a JavaScript engine, which takes half a second
 
@@ -120,16 +110,8 @@ def document(chart: Chart) -> Spec:
     """
     Describe a chart as a page carries it.
 
-    Parameters
-    ----------
-    chart
-        What it shows. Its title and its caption are left out: they stand beside it.
-
-    Returns
-    -------
-    dict
-        To be written as JSON: the specifications ``wide`` and ``narrow``, the width that the first needs in pixels,
-        and the ``datasets`` of both.
+    `chart`: what it shows. Its title and its caption are left out: they stand beside it. Returns to be written as JSON:
+    the specifications ``wide`` and ``narrow``, the width that the first needs in pixels, and the ``datasets`` of both.
     """
     plain = replace(chart, title="", caption="")
     wide, narrow = layout_of(plain), layout_of(plain, PHONE)

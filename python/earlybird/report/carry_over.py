@@ -39,19 +39,8 @@ def carried_studies(studies: Sequence[Study], made: Container[str], older: Path)
     """
     List the studies whose pages are kept.
 
-    Parameters
-    ----------
-    studies
-        Studies of the repository.
-    made
-        The names of those that have results now.
-    older
-        The folder of the older publication, if there is one.
-
-    Returns
-    -------
-    list of Study
-        Those without results that the older publication has a page of.
+    `studies`: studies of the repository. `made`: the names of those that have results now. `older`: the folder of the
+    older publication, if there is one. Returns those without results that the older publication has a page of.
     """
     return [study for study in studies if study.name not in made and carried_scale(study.name, older)]
 

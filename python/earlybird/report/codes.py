@@ -18,17 +18,8 @@ def meaning(item: str, papers: Mapping[str, Paper]) -> str:
     """
     Return the meaning of the name of a study's item.
 
-    Parameters
-    ----------
-    item
-        The name, such as ``T-F9 … T-F12``.
-    papers
-        The papers by letter.
-
-    Returns
-    -------
-    str
-        Such as “figures 9 to 12 of the ER thesis”; nothing if the letters are of no paper.
+    `item`: the name, such as ``T-F9 … T-F12``. `papers`: the papers by letter. Returns such as “figures 9 to 12 of the
+    ER thesis”; nothing if the letters are of no paper.
     """
     ids = entry_ids(item)
     letters = [letter for letter in dict.fromkeys(name.partition("-")[0] for name in ids) if letter in papers]

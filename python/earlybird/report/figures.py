@@ -57,21 +57,8 @@ def plot_data(plot: Plot, measurements: Measurements, scale: str, store: Store) 
     """
     Gather what a plot shows.
 
-    Parameters
-    ----------
-    plot
-        The plot.
-    measurements
-        The runs, reduced.
-    scale
-        Their scale.
-    store
-        Their results, for plots of single packets.
-
-    Returns
-    -------
-    PlotData or None
-        None if no run has anything to show.
+    `measurements`: the runs, reduced. `scale`: their scale. `store`: their results, for plots of single packets.
+    Returns `None` if no run has anything to show.
     """
     is_special = plot.kind in SINGLE_RUNS
     table = single_runs_table(plot, measurements.study, scale, store) if is_special else _lines(plot, measurements)

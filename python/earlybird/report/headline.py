@@ -12,15 +12,7 @@ def headline(evaluation: Evaluation) -> str:
     """
     Fill the study's answer with what was measured.
 
-    Parameters
-    ----------
-    evaluation
-        A study's results.
-
-    Returns
-    -------
-    str
-        The answer; a dash where a quantity was not run.
+    `evaluation`: a study's results. Returns the answer; a dash where a quantity was not run.
     """
     values = {name: _measured(evaluation, dict(point)) for name, point in evaluation.study.headline.values.items()}
     return evaluation.study.headline.text.format(**values)
@@ -30,15 +22,7 @@ def counts(evaluation: Evaluation) -> dict[Level, Counter[Holds]]:
     """
     Count verdicts by level and outcome.
 
-    Parameters
-    ----------
-    evaluation
-        A study's results.
-
-    Returns
-    -------
-    dict
-        A counter per level.
+    `evaluation`: a study's results. Returns a counter per level.
     """
     return {
         level: Counter(verdict.holds for verdict in evaluation.verdicts if verdict.level == level) for level in LEVELS

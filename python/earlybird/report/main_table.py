@@ -67,15 +67,7 @@ def main_rows(evaluation: Evaluation) -> dict[str, list[Row]]:
     """
     Gather the main table.
 
-    Parameters
-    ----------
-    evaluation
-        A study's results.
-
-    Returns
-    -------
-    dict
-        The rows of each metric, by the metric's name in print.
+    `evaluation`: a study's results. Returns the rows of each metric, by the metric's name in print.
     """
     study, main = evaluation.study, evaluation.study.main
     numbers = study.numbers[main.table]

@@ -81,19 +81,9 @@ def overview(register: Register, studies: Mapping[str, Study], evaluations: Mapp
     """
     Gather the verdict table.
 
-    Parameters
-    ----------
-    register
-        All that the papers show.
-    studies
-        The studies by name.
-    evaluations
-        What their results say; those without results are missing.
-
-    Returns
-    -------
-    list of Row
-        In the order of the register; statements about several entries stand at the first of them.
+    `register`: all that the papers show. `studies`: the studies by name. `evaluations`: what their results say; those
+    without results are missing. Returns in the order of the register; statements about several entries stand at the
+    first of them.
     """
     rows: list[Row] = []
     seen = set[tuple[str, str]]()

@@ -73,19 +73,8 @@ def page(evaluation: Evaluation, drawings: Mapping[str, Drawing], *, home: str =
     """
     Write a study's page.
 
-    Parameters
-    ----------
-    evaluation
-        Its results.
-    drawings
-        The plots that have something to show, by name.
-    home
-        The way to the start page and the assets, such as ``"../"``; nothing if the page stands alone.
-
-    Returns
-    -------
-    str
-        HTML that needs only the files beside it.
+    `drawings`: the plots that have something to show, by name. `home`: the way to the start page and the assets, such
+    as ``"../"``; nothing if the page stands alone. Returns HTML that needs only the files beside it.
     """
     return rendered("study.html.j2", {**page_context(evaluation, drawings), "home": home})
 

@@ -39,21 +39,8 @@ def write_plot(data: PlotData, folder: Path, name: str, chosen: Pictures = both_
     """
     Write a plot's pictures, and its data beside them.
 
-    Parameters
-    ----------
-    data
-        The plot.
-    folder
-        Where they go.
-    name
-        Of the files, without their endings.
-    chosen
-        Which pictures are drawn.
-
-    Returns
-    -------
-    str
-        The name of the first picture.
+    `folder`: where they go. `name`: of the files, without their endings. `chosen`: which pictures are drawn. Returns
+    the name of the first picture.
     """
     data.table.write_csv(folder / f"{name}.csv")
     return write_pictures(data.chart, folder, name, chosen)

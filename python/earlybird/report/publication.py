@@ -38,30 +38,10 @@ def write_publication(
 
     The same results give the same bytes: no page names a date or a machine.
 
-    Parameters
-    ----------
-    register
-        All that the papers show.
-    studies
-        All studies.
-    evaluations
-        What their results say, by name; those without results are missing.
-    scale
-        The scale that was asked for; each evaluation has its own.
-    folder
-        Where it goes; an older publication there is replaced.
-
-    Returns
-    -------
-    tuple
-        The start page, and the rows of its verdict table.
-
-    Raises
-    ------
-    InputError
-        If the folder holds something else.
-    StoreError
-        If it cannot be written.
+    `register`: all that the papers show. `evaluations`: what their results say, by name; those without results are
+    missing. `scale`: the scale that was asked for; each evaluation has its own. `folder`: where it goes; an older
+    publication there is replaced. Returns the start page, and the rows of its verdict table. Raises `InputError` if the
+    folder holds something else. Raises `StoreError` if it cannot be written.
     """
     place = folder.resolve()
     try:
@@ -135,14 +115,8 @@ def write_pages(evaluation: Evaluation, folder: Path, *, alone: bool = False) ->
     """
     Write a study's page in Markdown, one of its search if there was one, and a folder with the plots of both.
 
-    Parameters
-    ----------
-    evaluation
-        A study's results.
-    folder
-        Where they go; it is there.
-    alone
-        Whether there is no start page beside them, and the studies' folder is beside this one.
+    `evaluation`: a study's results. `folder`: where they go; it is there. `alone`: whether there is no start page
+    beside them, and the studies' folder is beside this one.
     """
     name, where = evaluation.study.name, {"alone": alone}
     drawings = write_drawings(evaluation, folder / name, small_picture, has_cells=False)

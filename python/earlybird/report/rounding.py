@@ -24,15 +24,8 @@ def rounded(table: pl.DataFrame) -> pl.DataFrame:
     """
     Round the numbers of a table to what they say.
 
-    Parameters
-    ----------
-    table
-        Any; the columns `value`, `low` and `high` belong together, where all are there.
-
-    Returns
-    -------
-    pl.DataFrame
-        Numbers with an interval end with the second digit of its half-width, all others with the sixth of their own.
+    `table`: any; the columns `value`, `low` and `high` belong together, where all are there. Returns numbers with an
+    interval end with the second digit of its half-width, all others with the sixth of their own.
     """
     numbers = [name for name, kind in table.schema.items() if kind.is_float()]
     if not all(name in numbers for name in INTERVAL):

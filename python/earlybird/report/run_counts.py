@@ -36,15 +36,7 @@ def run_counts(evaluation: Evaluation) -> list[RunCountRow]:
     """
     Count the runs of the study's first part by number of flows and band.
 
-    Parameters
-    ----------
-    evaluation
-        A study's results.
-
-    Returns
-    -------
-    list of RunCountRow
-        One per number of flows, and a last one for all.
+    `evaluation`: a study's results. Returns one per number of flows, and a last one for all.
     """
     part = next(iter(evaluation.study.parts))
     runs = [run for run in evaluation.measurements.observations if run.part == part]

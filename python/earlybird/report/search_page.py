@@ -33,26 +33,8 @@ def write_search(found: Outcome, study: Study, folder: Path, *, home: str) -> Pa
     """
     Write the page.
 
-    Parameters
-    ----------
-    found
-        What the search found.
-    study
-        Its study.
-    folder
-        Where it goes, below the study's own page; it is made if need be.
-    home
-        The way to the assets.
-
-    Returns
-    -------
-    Path
-        The page.
-
-    Raises
-    ------
-    StoreError, OSError
-        If it cannot be written.
+    `folder`: where it goes, below the study's own page; it is made if need be. `home`: the way to the assets. Raises
+    `StoreError, OSError` if it cannot be written.
     """
     write_outcome(found, folder)
     path = folder / "index.html"

@@ -13,15 +13,7 @@ def search_summary(found: Outcome) -> Table:
     """
     Make the table of statements: the paper's number, ours in the study's own setting, and in the best.
 
-    Parameters
-    ----------
-    found
-        What a search found.
-
-    Returns
-    -------
-    rich.table.Table
-        To be printed with a `rich.console.Console`.
+    Returns to be printed with a `rich.console.Console`.
     """
     about = found.about
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")

@@ -49,28 +49,10 @@ def write_site(
     """
     Write the site.
 
-    Parameters
-    ----------
-    register
-        All that the papers show.
-    studies
-        All studies.
-    evaluations
-        What their results say, by name; those without results are missing.
-    scale
-        The scale that was asked for; each evaluation has its own.
-    folder
-        Where it goes; it is made if need be.
-
-    Returns
-    -------
-    tuple
-        The start page, and the rows of its verdict table.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be written.
+    `register`: all that the papers show. `studies`: all studies. `evaluations`: what their results say, by name; those
+    without results are missing. `scale`: the scale that was asked for; each evaluation has its own. `folder`: where it
+    goes; it is made if need be. Returns the start page, and the rows of its verdict table. Raises `StoreError` if it
+    cannot be written.
     """
     rows = overview(register, {study.name: study for study in studies}, evaluations)
     found = Found(register, studies, evaluations, rows, scale)
@@ -124,17 +106,7 @@ def start_context(found: Found, shown: Sequence[PaperShown]) -> dict[str, object
     """
     Gather what the start page and those of papers speak of, in whatever form.
 
-    Parameters
-    ----------
-    found
-        All that they draw on.
-    shown
-        What is said of the papers.
-
-    Returns
-    -------
-    dict
-        By the names that the templates use.
+    `found`: all that they draw on. `shown`: what is said of the papers. Returns by the names that the templates use.
     """
     return {
         "scale": found.scale,

@@ -84,17 +84,7 @@ def start_papers(found: Found, write_picture: WritePicture) -> list[PaperShown]:
     """
     Gather what the start page says of the papers.
 
-    Parameters
-    ----------
-    found
-        All that it draws on.
-    write_picture
-        What writes the pictures.
-
-    Returns
-    -------
-    list of PaperShown
-        In the order of the register.
+    `found`: all that it draws on. Returns in the order of the register.
     """
     return [_paper(letter, paper, found, write_picture) for letter, paper in found.register.papers.items()]
 

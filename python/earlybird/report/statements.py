@@ -63,15 +63,7 @@ def statements(verdicts: Iterable[Verdict]) -> list[Statement]:
     """
     Gather verdicts by statement.
 
-    Parameters
-    ----------
-    verdicts
-        In the order of the study; those of a statement follow each other.
-
-    Returns
-    -------
-    list of Statement
-        In the same order.
+    `verdicts`: in the order of the study; those of a statement follow each other. Returns in the same order.
     """
     groups = [list(group) for _, group in groupby(verdicts, key=lambda each: each.id)]
     return [Statement(check_anchor(group[0].id), group[0], tuple(group[1:])) for group in groups]
@@ -94,15 +86,7 @@ def evidence_anchors(reason: Reason | None) -> dict[str, str]:
     """
     Find where on a study's page stands what shows a reason.
 
-    Parameters
-    ----------
-    reason
-        The reason, if there is one.
-
-    Returns
-    -------
-    dict
-        Identifiers for links, by the titles of the evidence.
+    `reason`: the reason, if there is one. Returns identifiers for links, by the titles of the evidence.
     """
     shown = reason.evidence if reason else ()
     return {each.title: panel_anchor(each.name) if each.is_panel else check_anchor(each.name) for each in shown}

@@ -21,15 +21,7 @@ def terminal_summary(evaluation: Evaluation) -> Table:
     """
     Make the main table: the paper's numbers, and below each ours with its 90 % interval.
 
-    Parameters
-    ----------
-    evaluation
-        A study's results.
-
-    Returns
-    -------
-    rich.table.Table
-        To be printed with a `rich.console.Console`; 80 columns are enough.
+    `evaluation`: a study's results. Returns to be printed with a `rich.console.Console`; 80 columns are enough.
     """
     study = evaluation.study
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
@@ -52,17 +44,7 @@ def site_summary(rows: Sequence[Row], scale: str) -> Table:
     """
     Make the table of how the statements about each paper came out.
 
-    Parameters
-    ----------
-    rows
-        The verdict table.
-    scale
-        The scale of the runs.
-
-    Returns
-    -------
-    rich.table.Table
-        To be printed with a `rich.console.Console`.
+    `rows`: the verdict table. `scale`: the scale of the runs. Returns to be printed with a `rich.console.Console`.
     """
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left")
     table.title = f"Statements of the papers, {scale}"

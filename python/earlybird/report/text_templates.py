@@ -19,17 +19,8 @@ def filled(template: TextTemplate, evaluation: Evaluation | None) -> str:
     """
     Fill a sentence.
 
-    Parameters
-    ----------
-    template
-        The sentence.
-    evaluation
-        The results of its study, if there are any.
-
-    Returns
-    -------
-    str
-        The sentence; a dash where a quantity was not measured, and that it was not run where there are no results.
+    `evaluation`: the results of its study, if there are any. Returns the sentence; a dash where a quantity was not
+    measured, and that it was not run where there are no results.
     """
     if evaluation is None:
         return NOT_RUN

@@ -28,22 +28,8 @@ def write_report(evaluation: Evaluation, folder: Path) -> Path:
     """
     Write the report of one study, which stands alone.
 
-    Parameters
-    ----------
-    evaluation
-        A study's results.
-    folder
-        Where it goes; it is made if need be.
-
-    Returns
-    -------
-    Path
-        The page.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be written.
+    `evaluation`: a study's results. `folder`: where it goes; it is made if need be. Raises `StoreError` if it cannot be
+    written.
     """
     try:
         write_assets(folder)
@@ -98,21 +84,8 @@ def write_drawings(
     """
     Draw all plots and panels that have something to show, and write them with their data.
 
-    Parameters
-    ----------
-    evaluation
-        A study's results.
-    folder
-        Where they go; it is made if need be.
-    chosen
-        Which pictures are kept.
-    has_cells
-        Whether a panel's cells are written too.
-
-    Returns
-    -------
-    dict
-        The drawings by name.
+    `evaluation`: a study's results. `folder`: where they go; it is made if need be. `chosen`: which pictures are kept.
+    `has_cells`: whether a panel's cells are written too. Returns the drawings by name.
     """
     folder.mkdir(parents=True, exist_ok=True)
     return {drawing.name: drawing for drawing in _drawings(evaluation, folder, chosen, has_cells=has_cells)}

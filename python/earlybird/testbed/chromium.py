@@ -58,24 +58,9 @@ def watch(address: str, *, profile: str, limit_s: float) -> dict[str, Any]:
     """
     Play a film until it ends.
 
-    Parameters
-    ----------
-    address
-        Its URL.
-    profile
-        A folder for what the browser writes.
-    limit_s
-        Seconds after which it is stopped.
-
-    Returns
-    -------
-    dict
-        As all players report; times are those of the machine's monotonic clock.
-
-    Raises
-    ------
-    EarlybirdError
-        If the browser ends before the film.
+    `profile`: a folder for what the browser writes. `limit_s`: seconds after which it is stopped. Returns as all
+    players report; times are those of the machine's monotonic clock. Raises `EarlybirdError` if the browser ends before
+    the film.
     """
     listening = Reporter(PAGE.replace("ADDRESS", json.dumps(address)).replace("LIMIT", str(round(1000 * limit_s))))
     threading.Thread(target=listening.serve_forever, daemon=True).start()
@@ -100,12 +85,7 @@ def told(seen: dict[str, Any], offset: float) -> dict[str, Any]:
     """
     Convert the report of the page to the common format.
 
-    Parameters
-    ----------
-    seen
-        What the page sent.
-    offset
-        The machine's clock less its monotonic one.
+    `seen`: what the page sent. `offset`: the machine's clock less its monotonic one.
     """
     events = [(at - offset, kind) for at, kind in seen["events"]]
     marks = [(at, kind == "playing") for at, kind in events if kind in ("waiting", "playing")]

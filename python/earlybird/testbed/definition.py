@@ -83,22 +83,8 @@ def load(path: Path, overrides: Mapping[str, object] | None = None) -> list[Plan
     """
     Read a test bed's file, and list its plays.
 
-    Parameters
-    ----------
-    path
-        The file.
-    overrides
-        Values that replace its own, by dotted key.
-
-    Returns
-    -------
-    list of PlannedRun
-        Those of a seed together, so that what an interrupted batch has can be compared.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or says what makes no sense.
+    `overrides`: values that replace its own, by dotted key. Returns those of a seed together, so that what an
+    interrupted batch has can be compared. Raises `InputError` if the file cannot be read, or says what makes no sense.
     """
     document = _changed(read_toml(path), overrides or {})
     grid = _table(document, "grid")

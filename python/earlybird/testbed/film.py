@@ -48,10 +48,7 @@ def identity(film: Film, folder: Path) -> dict[str, Any]:
     """
     Describe a film by what decides its content, which a result is kept under.
 
-    Raises
-    ------
-    InputError
-        If it is a file that cannot be read.
+    Raises `InputError` if it is a file that cannot be read.
     """
     if not film.file:
         return {"made": film.made, "seconds": film.seconds, "revision": REVISION}
@@ -69,15 +66,7 @@ def provide(film: Mapping[str, Any]) -> Path:
     """
     Return the film's file, which is made if it is not there yet.
 
-    Parameters
-    ----------
-    film
-        What `identity` says.
-
-    Raises
-    ------
-    EarlybirdError
-        If ffmpeg fails.
+    `film`: what `identity` says. Raises `EarlybirdError` if ffmpeg fails.
     """
     if "file" in film:
         return Path(film["file"])
@@ -107,10 +96,7 @@ def check_for_chromium(path: Path) -> None:
     """
     Make sure that Chromium can decode a film.
 
-    Raises
-    ------
-    InputError
-        If it cannot.
+    Raises `InputError` if it cannot.
     """
     with av.open(str(path)) as container:
         for stream in container.streams:

@@ -78,10 +78,7 @@ def check_sender(name: str) -> None:
     """
     Make sure that the kernel has a congestion control.
 
-    Raises
-    ------
-    InputError
-        If it has not, with what may load it.
+    Raises `InputError` if it has not, with what may load it.
     """
     known = available_senders()
     if name in known:
@@ -98,10 +95,7 @@ def check(clients: Collection[str]) -> None:
     """
     Make sure that plays with these clients can be made.
 
-    Raises
-    ------
-    EarlybirdError
-        With what is missing, and what installs it.
+    Raises `EarlybirdError`: with what is missing, and what installs it.
     """
     missing = [need for need in needs(clients) if not need.is_there]
     if missing:

@@ -23,17 +23,8 @@ def draw(plays: SweepResult, path: str | Path) -> None:
     """
     Draw the first play of every sender at the grid's first point, client by client.
 
-    Parameters
-    ----------
-    plays
-        A batch.
-    path
-        The file, ending in ``.png``, ``.svg`` or ``.html``.
-
-    Raises
-    ------
-    InputError
-        If it has another ending, or something else wrote the file.
+    `path`: the file, ending in ``.png``, ``.svg`` or ``.html``. Raises `InputError` if it has another ending, or
+    something else wrote the file.
     """
     check_ending(path)
     first = _first_point(plays.planned)

@@ -47,23 +47,10 @@ def make_play(document: Mapping[str, Any], seed: int) -> Result:
     """
     Play a film once.
 
-    Parameters
-    ----------
-    document
-        What `earlybird.testbed.definition.load` planned.
-    seed
-        Of the losses.
-
-    Returns
-    -------
-    Result
-        With the tables ``series`` (window, threshold and round-trip time by the kernel, every 10 ms), ``stalls`` and
-        ``pictures`` (when each was shown); times count from the moment at which the client was told to play.
-
-    Raises
-    ------
-    EarlybirdError
-        If the client could not play it, or the system does not allow what is needed.
+    `document`: what `earlybird.testbed.definition.load` planned. Returns with the tables ``series`` (window, threshold
+    and round-trip time by the kernel, every 10 ms), ``stalls`` and ``pictures`` (when each was shown); times count from
+    the moment at which the client was told to play. Raises `EarlybirdError` if the client could not play it, or the
+    system does not allow what is needed.
     """
     bed = document["testbed"]
     check_sender(bed["sender"])

@@ -32,16 +32,8 @@ def rows(plays: SweepResult) -> list[dict[str, Any]]:
     """
     Average the plays of each cell.
 
-    Parameters
-    ----------
-    plays
-        A batch.
-
-    Returns
-    -------
-    list of dict
-        The cell's client, sender and values of the grid, the number of plays, and by measure ``mean``, ``low`` and
-        ``high`` of its 90 % interval; None for what a client does not tell.
+    Returns the cell's client, sender and values of the grid, the number of plays, and by measure ``mean``, ``low`` and
+    ``high`` of its 90 % interval; None for what a client does not tell.
     """
     names = list(plays.planned[0].parameters)
     cells: dict[str, list[dict[str, Any]]] = {}

@@ -12,17 +12,8 @@ def stalls(marks: Iterable[tuple[float, bool]], end: float) -> list[tuple[float,
     """
     Pair a player's events of an empty buffer with those of continued playback.
 
-    Parameters
-    ----------
-    marks
-        Times at which it said that it plays (True) or waits (False); before it plays for the first time it starts.
-    end
-        When the play was over; who waits then has waited until then.
-
-    Returns
-    -------
-    list of tuple
-        From when until when it stood still.
+    `marks`: times at which it said that it plays (True) or waits (False); before it plays for the first time it starts.
+    `end`: when the play was over; who waits then has waited until then. Returns from when until when it stood still.
     """
     found, since, has_begun = list[tuple[float, float]](), 0.0, False
     for at, is_playing in marks:

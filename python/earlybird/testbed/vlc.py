@@ -43,28 +43,10 @@ def watch(
     """
     Play something until it ends.
 
-    Parameters
-    ----------
-    address
-        Its URL.
-    size
-        Width and height of its pictures.
-    caching_ms
-        What to buffer before playing.
-    limit_s
-        Seconds after which it is stopped.
-    sound
-        VLC's output of sound: ``pulse``, or ``dummy`` where there is no feedback to be had.
-
-    Returns
-    -------
-    dict
-        As all players report; times are those of the machine's monotonic clock.
-
-    Raises
-    ------
-    OSError
-        If the library is missing.
+    `size`: width and height of its pictures. `caching_ms`: what to buffer before playing. `limit_s`: seconds after
+    which it is stopped. `sound`: VLC's output of sound: ``pulse``, or ``dummy`` where there is no feedback to be had.
+    Returns as all players report; times are those of the machine's monotonic clock. Raises `OSError` if the library is
+    missing.
     """
     vlc = import_module("vlc")
     lines = _listen()

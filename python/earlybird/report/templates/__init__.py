@@ -22,17 +22,8 @@ def rendered(template: str, context: Mapping[str, object]) -> str:
     """
     Fill a template.
 
-    Parameters
-    ----------
-    template
-        The file's name; its ending, before ``.j2``, says whether it is HTML or Markdown.
-    context
-        What it speaks of.
-
-    Returns
-    -------
-    str
-        The page; all that the context gave is escaped, so that it shows as it is.
+    `template`: the file's name; its ending, before ``.j2``, says whether it is HTML or Markdown. Returns the page; all
+    that the context gave is escaped, so that it shows as it is.
     """
     environment = Environment(
         loader=PackageLoader("earlybird.report"),
