@@ -19,6 +19,7 @@ use self::nagle_cork::NagleCork;
 use self::resegmentation::{Piece, Remainder, Resegmentation};
 use crate::config::Config;
 use crate::scoreboard::{Acknowledgement, Scoreboard};
+use core::ops::Range;
 use earlybird_units::Instant;
 use earlybird_wire::{Flags, SackBlocks, SeqNum};
 
@@ -405,24 +406,24 @@ impl SendBuffer {
         let (start, sent) = self.scoreboard.segment(number)?;
         let (part, flags) = (start.max(remainder.from)..sent.payload_end(), sent.flags);
         let is_retransmission = sent.transmissions > 1;
-        if self.size.is_real() && is_retransmission {
-            return Some(self.cut_piece(Piece { number, part, flags, is_retransmission }));
+        if self.size.is_real()
+            && is_retransmission
+            && let Some(end) = self.cut_short(number, &part)
+        {
+            // PSH and FIN belong to the last piece.
+            let flags = flags.difference(Flags::PSH | Flags::FIN);
+            return Some(Piece { number, part: part.start..end, flags, is_retransmission });
         }
         Some(Piece { number, part, flags, is_retransmission })
     }
 
-    /// Shortens a piece to what may be sent now; the rest is sent later.
+    /// Returns where a piece must end if not all of it may be sent now; the rest is sent later.
     #[inline(never)]
-    fn cut_piece(&mut self, mut piece: Piece) -> Piece {
-        let from = piece.part.start + self.piece_limit(piece.part.start);
-        let is_short = from < piece.part.end;
-        self.resegmentation.set_next(is_short.then_some(Remainder { number: piece.number, from }));
-        if is_short {
-            piece.part.end = from;
-            // PSH and FIN belong to the last piece.
-            piece.flags = piece.flags.difference(Flags::PSH | Flags::FIN);
-        }
-        piece
+    fn cut_short(&mut self, number: u64, part: &Range<u64>) -> Option<u64> {
+        let from = part.start + self.piece_limit(part.start);
+        let is_short = from < part.end;
+        self.resegmentation.set_next(is_short.then_some(Remainder { number, from }));
+        is_short.then_some(from)
     }
 
     /// Returns how many bytes may be retransmitted from a position on: what the receiver's window holds (RFC 9293 §3.8.6,

@@ -6,7 +6,6 @@ use crate::policy::dupthresh::THIN_STREAM;
 use crate::scoreboard::Acknowledgement;
 use crate::send::account::TimeoutFacts;
 use crate::send::buffer::BlackHoleSigns;
-use crate::send::buffer::resegmentation::{Piece, Remainder};
 use crate::trace::{Cx, TraceEvent};
 use earlybird_units::Instant;
 
@@ -158,9 +157,9 @@ impl Sender {
         self.loss.take_empty_probe()
     }
 
-    /// Returns the window probe to send now, if one is due.
+    /// Returns the number of the segment that probes the window now, if a probe is due.
     #[cold]
-    pub(super) fn next_probe(&mut self, now: Instant) -> Option<Piece> {
+    pub(super) fn next_probe(&mut self, now: Instant) -> Option<u64> {
         if !self.loss.is_probe_due() {
             return None;
         }
@@ -172,8 +171,7 @@ impl Sender {
             self.loss.persist_on(now);
             return None;
         }
-        let number = self.send_probe(now)?;
-        self.buffer.piece(&Remainder::whole(number))
+        self.send_probe(now)
     }
 
     fn send_probe(&mut self, now: Instant) -> Option<u64> {

@@ -13,30 +13,32 @@ impl Sender {
         // Plain simulations never send in pieces: their path does not shrink.
         let is_plain = self.send_path == SendPath::Plain;
         let remainder = if is_plain { None } else { self.buffer.next_remainder() };
-        if let Some(remainder) = remainder {
-            return self.buffer.piece(&remainder);
-        }
-        if self.loss.persist().is_running() {
-            return self.next_probe(now);
-        }
-        if self.rate.slow_start_after_idle() && self.buffer.scoreboard().outstanding() == 0 {
-            self.restart_after_idle(now);
-        }
-        if !is_plain && self.is_paced_back(now) {
-            return None;
-        }
-        let plain = self.buffer.plain_segment();
-        let Some(number) = self.choose(now, plain) else {
-            self.watch_closed_window(now);
-            return None;
+        let remainder = match remainder {
+            Some(remainder) => remainder,
+            None if self.loss.persist().is_running() => Remainder::whole(self.next_probe(now)?),
+            None => {
+                if self.rate.slow_start_after_idle() && self.buffer.scoreboard().outstanding() == 0 {
+                    self.restart_after_idle(now);
+                }
+                if !is_plain && self.is_paced_back(now) {
+                    return None;
+                }
+                let plain = self.buffer.plain_segment();
+                let Some(number) = self.choose(now, plain) else {
+                    self.watch_closed_window(now);
+                    return None;
+                };
+                if number == self.buffer.scoreboard().smax() {
+                    let piece = self.buffer.cut_segment(now, plain)?;
+                    self.on_departure(now, piece.number, false);
+                    return Some(piece);
+                }
+                self.retransmit(now, number)?;
+                Remainder::whole(number)
+            }
         };
-        if number == self.buffer.scoreboard().smax() {
-            let piece = self.buffer.cut_segment(now, plain)?;
-            self.on_departure(now, piece.number, false);
-            return Some(piece);
-        }
-        self.retransmit(now, number)?;
-        self.buffer.piece(&Remainder::whole(number))
+        // One call for all that is not new: it is inlined, and would be so three times.
+        self.buffer.piece(&remainder)
     }
 
     /// Returns the number of the segment to send now: one that was sent before, or `smax` for a new one, whose length is `plain`
