@@ -95,7 +95,9 @@ pub(crate) fn remember(cached: &mut ServerEntry, change: &FastOpenOutcome, fast_
     cached.mss = change.mss.map(NonZeroU16::get).or(cached.mss);
     if let Some(cookie) = change.cookie {
         cached.cookie = Some(cookie);
-    } else if let Some(FastOpenOffer::Request { is_experimental }) = fast_open_offer.filter(|_| !change.was_repeated) {
+    } else if let Some(FastOpenOffer::Request { is_experimental }) =
+        fast_open_offer.filter(|_| !change.was_retransmitted)
+    {
         // RFC 7413 option first, then the experimental one; a server that ignores both is not asked again.
         cached.unanswered = cached.unanswered.max(if is_experimental { 2 } else { 1 });
     }

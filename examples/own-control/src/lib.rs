@@ -94,7 +94,7 @@ impl CongestionControl for AimdWindow {
     }
 
     fn on_progress(&mut self, _cx: &mut Cx<'_>, progress: &Progress) {
-        if !progress.used_up(self.cwnd) {
+        if !progress.is_cwnd_used(self.cwnd) {
             return;
         }
         // An ACK of many – a hole is filled – does not carry the window beyond the threshold (RFC 3465 §2.1).

@@ -40,7 +40,7 @@ pub struct FastOpenOutcome {
     /// The MSS that the server advertised, to be cached with the cookie; `None` before its answer.
     pub mss: Option<NonZeroU16>,
     /// Whether the SYN was retransmitted, without option and data: a middlebox may have dropped those (RFC 7413 §4.2.1).
-    pub was_repeated: bool,
+    pub was_retransmitted: bool,
 }
 
 /// The state of a connection with Fast Open.
@@ -53,7 +53,7 @@ pub(super) enum Fast {
         /// A cookie to send with the first SYN-ACK.
         cookie: Option<FastOpen>,
         /// Whether the SYN-ACK was retransmitted: the data behind it then wait for the handshake.
-        was_repeated: bool,
+        was_retransmitted: bool,
     },
 }
 
@@ -86,7 +86,7 @@ impl Fast {
 
     /// Returns the state of a server that sends this cookie.
     pub(super) fn server(cookie: Option<FastOpen>) -> Self {
-        Self::Server { cookie, was_repeated: false }
+        Self::Server { cookie, was_retransmitted: false }
     }
 
     /// Returns the result of a client's offer.
@@ -114,7 +114,7 @@ impl Fast {
 
     /// Returns whether data may be sent before the handshake is done.
     pub(super) fn may_send_early(&self) -> bool {
-        matches!(self, Self::Server { was_repeated: false, .. })
+        matches!(self, Self::Server { was_retransmitted: false, .. })
     }
 
     /// Adds Fast Open to the options of a SYN or SYN-ACK; returns how many of the `unsent` bytes it carries.
@@ -122,11 +122,11 @@ impl Fast {
         // Only the first time (RFC 7413 §4.2.1): a middlebox may have dropped the segment because of it.
         match self {
             Self::Client { outcome, .. } if is_retransmission => {
-                outcome.was_repeated = true;
+                outcome.was_retransmitted = true;
                 0
             }
-            Self::Server { was_repeated, .. } if is_retransmission => {
-                *was_repeated = true;
+            Self::Server { was_retransmitted, .. } if is_retransmission => {
+                *was_retransmitted = true;
                 0
             }
             Self::Client { offer, outcome } => {

@@ -206,7 +206,7 @@ fn a_syn_that_goes_again_has_neither_option_nor_data_and_yet_they_may_be_acknowl
         host.at(1100).receives(&format!("S. 0:0(0) ack {ack} <mss 1000,sackOK>")).tells(&[Established]);
         let rest: &[&str] = if ack == 1 { &[". 1:301(300) ack 1"] } else { &[". 301:301(0) ack 1"] };
         host.sends(rest);
-        assert!(outcome(&host).was_repeated);
+        assert!(outcome(&host).was_retransmitted);
     }
 }
 
@@ -215,7 +215,7 @@ fn a_cookie_in_an_answer_to_a_repeated_syn_is_kept() {
     let ask = FastOpenOffer::Request { is_experimental: false };
     let mut host = Host::connect_fast(&plain(), ask, 0);
     host.at(1000).receives("S. 0:0(0) ack 1 <mss 1240,FO abcd1234>");
-    assert_eq!((outcome(&host).cookie, outcome(&host).was_repeated), (Some(cookie()), true));
+    assert_eq!((outcome(&host).cookie, outcome(&host).was_retransmitted), (Some(cookie()), true));
 }
 
 #[test]

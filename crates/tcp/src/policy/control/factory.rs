@@ -1,4 +1,4 @@
-//! The door through which every congestion control comes, those of this crate and those of others.
+//! The interface by which a connection builds its congestion control, one of this crate or from outside.
 
 use super::CongestionControl;
 use super::reno::{Halved, Reno};
@@ -10,38 +10,38 @@ use core::any::Any;
 use core::fmt::Debug;
 use earlybird_units::SeedTree;
 
-/// A congestion control's parameters, which know how to make it for a connection.
+/// The parameters of a congestion control, which build it for a connection.
 ///
-/// `docs/own-control.md` brings one from outside this crate, step by step.
+/// `docs/own-control.md` shows how to add one from outside this crate.
 pub trait ControlFactory: Any + Debug + Send + Sync {
     /// Returns its name, for messages.
     fn name(&self) -> &'static str;
-    /// Makes the control of one connection, with a window of one segment for the handshake.
+    /// Builds the control of one connection, with a window of one segment for the handshake.
     fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl>;
-    /// Says what it asks of the policies beside it, in a connection that follows these rules.
+    /// Returns its requirements for other policies, in a connection that follows these rules.
     fn needs(&self, _rules: RecoveryRules) -> Needs {
         Needs::default()
     }
 }
 
-/// What a congestion control is made from, beside parameters of its own;
-/// [`Config::control_setup`](crate::Config::control_setup) gives it.
+/// The settings of a connection that a congestion control is built from; see
+/// [`Config::control_setup`](crate::Config::control_setup).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ControlSetup {
-    /// Largest payload of a segment in bytes, before the peer says what it takes.
+    /// Largest payload of a segment in bytes, before the MSS of the peer is known.
     pub mss: u16,
     /// Largest usable window in segments.
     pub largest_window: u32,
     /// Window after the handshake in segments.
     pub initial_window: u32,
-    /// The first slow-start threshold in segments; infinite if there is none.
+    /// The initial slow-start threshold in segments; infinite if unbounded.
     pub ssthresh: f64,
     /// What a loss halves.
     pub halved: Halved,
-    /// How losses are repaired.
+    /// The scheme of recovery.
     pub recovery: Recovery,
-    /// Where its draws come from: `seeds.child("name").random()`.
+    /// The source of its random numbers: `seeds.child("name").random()`.
     pub seeds: SeedTree,
     /// The parameters of a control from outside this crate, see [`Control::custom_with`](crate::Control::custom_with).
     pub parameters: [f64; CUSTOM_PARAMETERS],
@@ -53,29 +53,29 @@ impl ControlSetup {
     }
 }
 
-/// What a congestion control asks of the policies beside it.
+/// Requirements of a congestion control for other policies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// The recovery that comes with it unless another is chosen; `None`: any that the profile has.
+    /// The default recovery with this control; `None`: that of the profile.
     pub recovery: Option<Recovery>,
-    /// No other recovery will do.
+    /// Whether no other recovery is allowed.
     pub insists: bool,
-    /// Segments leave at a rate of its own, so that a retransmission may have to wait.
+    /// Whether it sets a pacing rate, so that retransmissions may be deferred.
     pub has_rate: bool,
-    /// It has a window of its own while losses are repaired, beside which no other reduction has a place.
+    /// Whether it sets the window during recovery, so that no other reduction applies.
     pub shapes_recovery: bool,
-    /// How it answers marks.
+    /// Its response to ECN marks.
     pub marks: MarkAnswer,
 }
 
-/// How a congestion control answers the marks of queues.
+/// The response of a congestion control to ECN marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MarkAnswer {
-    /// As a loss (RFC 3168).
+    /// The same as to a loss (RFC 3168).
     #[default]
     AsLoss,
-    /// By their share, which only accurate feedback tells (RFC 9331).
+    /// In proportion to the share of marks, which needs accurate feedback (RFC 9331).
     ByShare,
-    /// Not at all.
+    /// Ignores ECN marks.
     None,
 }

@@ -1,4 +1,4 @@
-//! How much may be in flight: one file per congestion control.
+//! Congestion control: one file per algorithm.
 
 pub(crate) mod factory;
 pub(crate) mod path;
@@ -36,81 +36,81 @@ controls! {
     }
 }
 
-/// What one ACK that moved the window forward tells a congestion control.
+/// An ACK of new data, as a congestion control sees it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Progress {
     /// Segments that this ACK newly acknowledged.
     pub acked: u64,
-    /// Exact round-trip time of the newest of them; `None` if any had been retransmitted.
+    /// RTT of the newest of them; `None` if any was retransmitted.
     pub rtt: Option<Duration>,
-    /// Number of the lowest segment not acknowledged yet.
+    /// Number of the lowest unacknowledged segment (SND.UNA).
     pub una: u64,
-    /// Number of the segment that goes next: below [`Self::smax`] while lost ones go out again.
+    /// Number of the next segment to send (SND.NXT): below [`Self::smax`] during retransmissions.
     pub nxt: u64,
     /// One past the highest segment ever sent.
     pub smax: u64,
-    /// Segments that were outstanding when the ACK came.
+    /// Segments that were outstanding when the ACK arrived.
     pub flight: u64,
-    /// Segments that the window grows by in slow start, and in avoidance in each round trip of so many: those that were
-    /// acknowledged (RFC 3465), or one per ACK as in ns-2; none where the window was not used (RFC 7661).
+    /// Growth in segments: slow start adds it to the window, congestion avoidance its share of a window. The acknowledged segments
+    /// (RFC 3465), or one per ACK as in ns-2; zero if the window was not used (RFC 7661).
     pub growth: f64,
-    /// Whether the window was used in the last round trip, where the sender watches that.
+    /// Whether the window was used in the last RTT; `None` without congestion window validation.
     pub(crate) is_used: Option<bool>,
 }
 
 impl Progress {
-    /// Makes the ACK of the first `acked` of a connection's `flight` segments, which measures `rtt`, of a window that is used.
+    /// Returns an ACK of the first `acked` of the `flight` segments of a connection whose window is used.
     pub const fn new(acked: u64, flight: u64, rtt: Option<Duration>) -> Self {
         Self { acked, rtt, una: acked, nxt: flight, smax: flight, flight, growth: acked as f64, is_used: None }
     }
 
-    /// Returns whether a window of `cwnd` segments was used, for a control that asks for that even where the sender does not.
-    pub fn used_up(&self, cwnd: f64) -> bool {
+    /// Returns whether a window of `cwnd` segments was used, also without congestion window validation.
+    pub fn is_cwnd_used(&self, cwnd: f64) -> bool {
         self.is_used.unwrap_or(self.flight >= cwnd as u64)
     }
 }
 
-/// What is in flight when the window must shrink.
+/// The flight at a reduction of the window.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Flight {
     /// Segments sent and not acknowledged.
     pub outstanding: u64,
-    /// Transmissions so far, repetitions included.
+    /// Transmissions so far, retransmissions included.
     pub sent: u64,
-    /// Segments known to have arrived so far.
+    /// Segments acknowledged or `SACKed` so far.
     pub arrived: u64,
-    /// What is known of the segment that is missing; `None` where none was found lost.
+    /// The lost segment; `None` if none is known.
     pub missing: Option<Missing>,
 }
 
-/// A segment that was found lost.
+/// A lost segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Missing {
-    /// The duplicate ACKs that told of it; 0 if time did.
+    /// The number of duplicate ACKs that revealed it; 0 if time did.
     pub duplicates: u32,
-    /// How often it was sent.
+    /// The number of its transmissions.
     pub transmissions: u32,
-    /// When it was last sent; `None` if recovery does not know.
+    /// When it was last sent; `None` if the recovery does not record it.
     pub sent: Option<Instant>,
 }
 
 impl Flight {
-    /// Makes the first so many segments of a connection.
+    /// Returns the flight of the first `outstanding` segments of a connection.
     pub const fn new(outstanding: u64) -> Self {
         Self { outstanding, sent: outstanding, arrived: 0, missing: None }
     }
 }
 
-/// What one ACK tells of marks, in segments (RFC 9768).
+/// The ECN feedback of an ACK, in segments (RFC 9768).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Marks {
     /// Segments that this ACK newly delivered, in order or not.
     pub delivered: u64,
-    /// Segments newly known to be marked.
+    /// Segments newly reported as marked.
     pub marked: u64,
     /// Exact round-trip time of the newest of them; `None` if any had been retransmitted.
     pub rtt: Option<Duration>,
@@ -118,57 +118,57 @@ pub struct Marks {
     pub una: u64,
     /// One past the highest segment ever sent.
     pub smax: u64,
-    /// Whether a loss is being repaired.
+    /// Whether a recovery is in progress.
     pub is_recovering: bool,
 }
 
 impl Marks {
-    /// Makes the ACK of the first `delivered` segments of a connection, all that were sent, `marked` of them marked.
+    /// Returns the feedback for the first `delivered` segments of a connection, of which `marked` are marked.
     pub const fn new(delivered: u64, marked: u64) -> Self {
         Self { delivered, marked, rtt: None, una: delivered, smax: delivered, is_recovering: false }
     }
 }
 
-/// What the handshake tells a congestion control.
+/// The handshake, as a congestion control sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Handshake {
-    /// How long its last attempt took.
+    /// RTT of its last attempt.
     pub rtt: Duration,
-    /// There was more than one attempt, so that the answer may be to an earlier one.
-    pub was_repeated: bool,
+    /// Whether there was more than one attempt, so that the RTT is ambiguous.
+    pub was_retransmitted: bool,
 }
 
 impl Handshake {
-    /// Makes one that took `rtt`.
+    /// Returns a handshake that took `rtt`.
     pub const fn new(rtt: Duration) -> Self {
-        Self { rtt, was_repeated: false }
+        Self { rtt, was_retransmitted: false }
     }
 }
 
-/// A window to return to.
+/// A window to restore.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Window {
-    /// What may be in flight at least.
+    /// The congestion window, at least.
     pub cwnd: f64,
     /// The slow-start threshold, at least.
     pub ssthresh: f64,
 }
 
 impl Window {
-    /// Makes one.
+    /// Returns a window.
     pub const fn new(cwnd: f64, ssthresh: f64) -> Self {
         Self { cwnd, ssthresh }
     }
 }
 
-/// How much may be in flight. Windows count segments and are real numbers.
+/// A congestion control. Windows are real numbers in segments.
 ///
-/// A connection has one of its own, made by a [`ControlFactory`](factory::ControlFactory). It is told what happens in this
-/// order: [`Self::on_established`] and [`Self::on_handshake`] once; then, ACK by ACK, [`Self::on_marks`] if it asks for
-/// shares of marks, and one of [`Self::on_progress`], [`Self::on_loss`], [`Self::inflate`] and [`Self::deflate`];
-/// [`Self::on_timeout`] and [`Self::on_idle`] when the timer runs out.
+/// Each connection has one, built by a [`ControlFactory`](factory::ControlFactory). Calls have this order:
+/// [`Self::on_established`] and [`Self::on_handshake`] once; then for each ACK [`Self::on_marks`] if it
+/// [is scalable](Self::is_scalable), and one of [`Self::on_progress`], [`Self::on_loss`], [`Self::inflate`] and [`Self::deflate`];
+/// [`Self::on_timeout`] and [`Self::on_idle`] when the timer expires.
 pub trait CongestionControl: Debug + Send {
     /// Returns the congestion window.
     fn cwnd(&self) -> f64;
@@ -176,67 +176,65 @@ pub trait CongestionControl: Debug + Send {
     fn ssthresh(&self) -> f64;
     /// Starts with the given window once the handshake is done.
     ///
-    /// What a trace shows between two events are the steps that a control tells with [`TraceEvent::Window`]; one that tells none
-    /// is seen to go at once.
+    /// A trace shows the steps between two events that the control records by [`TraceEvent::Window`].
     fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64);
-    /// Learns how long the handshake took.
+    /// Processes the RTT of the handshake.
     fn on_handshake(&mut self, _cx: &mut Cx<'_>, _handshake: &Handshake) {}
-    /// Returns how many times what was used of the window it may be: beyond, it does not grow (RFC 7661; in slow start Linux's
-    /// `tcp_is_cwnd_limited`, so that one round trip can double what it uses).
+    /// Returns the limit of the window as a multiple of its used part: beyond it does not grow (RFC 7661; in slow start twice, as in
+    /// Linux's `tcp_is_cwnd_limited`, so that an RTT can double the flight).
     fn headroom(&self) -> f64 {
         if self.cwnd() < self.ssthresh() { 2.0 } else { 1.0 }
     }
-    /// Grows the window by [`Progress::growth`]: an ACK outside recovery moved it forward.
+    /// Grows the window by [`Progress::growth`] after an ACK of new data outside recovery.
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress);
-    /// Shrinks the window: a loss was found by duplicate ACKs.
+    /// Reduces the window after a loss that duplicate ACKs or time revealed.
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight);
-    /// Shrinks the window: a queue marked a segment (RFC 3168 §6.1.2: as after a loss).
+    /// Reduces the window after an ECN mark (RFC 3168 §6.1.2: as after a loss).
     fn on_congestion_mark(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         self.on_loss(cx, flight);
     }
-    /// Returns whether it answers shares of marks: its segments are then for the L4S service (RFC 9331 §4.1), and
-    /// [`Self::on_marks`] hears of every ACK.
+    /// Returns whether it responds to the share of marks. Then its segments are ECT(1), for the L4S service (RFC 9331 §4.1), and
+    /// [`Self::on_marks`] is called for every ACK.
     fn is_scalable(&self) -> bool {
         false
     }
-    /// Takes note of an ACK and its marks, before it grows the window; says whether that shrank it.
+    /// Processes the marks of an ACK, before it grows the window. Returns whether the window was reduced.
     fn on_marks(&mut self, _now: Instant, _marks: &Marks) -> bool {
         false
     }
-    /// Shrinks the window: the retransmission timer ran out.
+    /// Reduces the window after a retransmission timeout.
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight);
-    /// Takes so many segments more for a time: duplicates tell that they have left the network (RFC 5681 §3.2 (4)), and
-    /// recovery leaves it to the control to count them.
+    /// Inflates the window by segments that duplicates show to have left the network (RFC 5681 §3.2 (4)), if the recovery does not
+    /// count them itself.
     fn inflate(&mut self, _cx: &mut Cx<'_>, _segments: f64) {}
-    /// Ends that, or gives back other segments that recovery finds too many, down to a window of one.
+    /// Deflates the window by `segments`, to one segment at least.
     fn deflate(&mut self, _cx: &mut Cx<'_>, _segments: f64) {}
-    /// Takes the last reduction back: the loss it was for was none (RFC 4015 §3.2). A control that does not say how keeps its
-    /// reductions.
+    /// Undoes the last reduction, which was spurious (RFC 4015 §3.2). By default the reduction stays.
     fn undo(&mut self, _window: &Window) {}
-    /// Lowers the window to this one: nothing was sent for a time (RFC 5681 §4.1), or ns-2's idle timer ran out.
+    /// Reduces the window after an idle period (RFC 5681 §4.1), or when ns-2's idle timer expires.
     fn on_idle(&mut self, window: &Window);
-    /// Returns whether segments leave at [`Self::pacing_rate`].
+    /// Returns whether segments are paced at [`Self::pacing_rate`].
     fn is_paced(&self) -> bool {
         false
     }
-    /// Returns the rate at which segments leave, in full segments per second; `None` as long as it is not known.
+    /// Returns the pacing rate in full segments per second; `None` while it is unknown.
     fn pacing_rate(&self) -> Option<f64> {
         None
     }
-    /// Returns the control as one that models the path, if it does.
+    /// Returns the control as a model of the path, if it is one.
     fn path_model(&mut self) -> Option<&mut dyn path::PathModel> {
         None
     }
-    /// Learns that a segment is sent after a time in which nothing was outstanding.
+    /// Processes a transmission after an idle period.
     fn on_resumed(&mut self, _now: Instant) {}
-    /// Shows the inner values worth plotting.
+    /// Returns internal values for time series.
     fn gauges(&self) -> Gauges {
         Gauges::default()
     }
 }
 
-/// Tells that the ACK of the opening segment counts as any other before the initial window is set, as in ns-2.
-pub(crate) fn tell_opening(cx: &mut Cx<'_>, control: &dyn CongestionControl) {
+/// Records that the ACK of the SYN grows the window as any other before the initial window is set, as in ns-2.
+pub(crate) fn trace_syn_ack(cx: &mut Cx<'_>, control: &dyn CongestionControl) {
     let (cwnd, ssthresh) = (control.cwnd() + 1.0, control.ssthresh());
     cx.trace.record(cx.now, TraceEvent::Window { cwnd, ssthresh });
 }
@@ -246,7 +244,7 @@ pub(crate) fn tell_opening(cx: &mut Cx<'_>, control: &dyn CongestionControl) {
 pub struct Gauges {
     /// Queueing delay, smoothed (PERT) or not (Copa, tolerant).
     pub queueing_delay: Option<Duration>,
-    /// Increase per round trip in segments (PERT), or change up or down (Copa).
+    /// Increase per RTT in segments (PERT), or change in either direction (Copa).
     pub alpha: Option<f64>,
     /// Probability of an early response (PERT).
     pub probability: Option<f64>,
@@ -256,6 +254,6 @@ pub struct Gauges {
     pub early_responses: u64,
     /// Bandwidth of the path in full segments per second (BBR).
     pub bandwidth: Option<f64>,
-    /// What it is doing (BBR).
+    /// State of BBR.
     pub bbr_state: Option<bbr::State>,
 }

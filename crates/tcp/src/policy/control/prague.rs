@@ -1,5 +1,5 @@
-//! Prague, a scalable control for L4S (draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331 §4): marks are many and
-//! mean little, so the window shrinks by half the share of marked segments.
+//! Prague, a scalable control for L4S (draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331 §4). Marks are frequent, so each
+//! reduces the window only by half the share of marked segments.
 
 use super::factory::{ControlFactory, ControlSetup, MarkAnswer, Needs};
 use super::reno::{Reno, SMALLEST_SSTHRESH};
@@ -9,12 +9,12 @@ use crate::trace::Cx;
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant};
 
-/// Prague's parameters.
+/// Parameters of Prague.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PragueParameters {
-    /// `g`: weight of a round trip in the smoothed share of marks (§2.3.2).
+    /// `g`: weight of an RTT in the smoothed share of marks (§2.3.2).
     pub gain: f64,
-    /// Flows with shorter round trips act as often as with this one, and grow so that their rates are the same (§2.4.4).
+    /// Flows with a shorter RTT respond as often as with this one, and grow so that their rates are equal (§2.4.4).
     pub virtual_rtt: Duration,
 }
 
@@ -42,45 +42,46 @@ impl ControlFactory for PragueParameters {
 pub(crate) struct Prague {
     window: Reno,
     parameters: PragueParameters,
-    /// The smoothed share of marked segments, 1 until there is a mark (§2.3.2).
+    /// The smoothed share of marked segments (EWMA), 1 before the first mark (§2.3.2).
     alpha: f64,
     has_marks: bool,
     round: Round,
-    /// The round that began with the last reduction by marks.
+    /// The round since the last reduction by marks.
     reduction: Option<Round>,
-    /// Marks that the present ACK tells of.
+    /// Marks of the present ACK.
     marked: u64,
-    /// Smoothed round-trip time in seconds.
+    /// Smoothed RTT in seconds.
     rtt: Option<f64>,
 }
 
-/// From the ACK of a segment to that of the one that was next then, and at least a virtual round trip.
+/// A round: from the ACK of a segment to that of the next one sent then, and at least a virtual RTT.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    begun: Instant,
+    started: Instant,
     /// Number of the next segment at that time.
     end: u64,
     delivered: u64,
     marked: u64,
 }
 
-/// Weight of a new sample in the smoothed round-trip time (RFC 6298 §2.3).
-const SMOOTHING: f64 = 0.125;
-/// Segments leave at twice the window per round trip below half the slow-start threshold …
-const SLOW_START_PACE: f64 = 2.0;
-/// … and else at just the window per round trip (§2.5.1; Linux `tcp_prague.c`).
-const PACE: f64 = 1.0;
+/// Gain of the smoothed RTT (RFC 6298 §2.3).
+const SRTT_GAIN: f64 = 0.125;
+/// Pacing rate in windows per RTT below half the slow-start threshold (§2.5.1; Linux `tcp_prague.c`).
+const SLOW_START_PACING_GAIN: f64 = 2.0;
+/// Pacing rate in windows per RTT otherwise.
+const PACING_GAIN: f64 = 1.0;
 
 impl Round {
-    fn new(begun: Instant, end: u64) -> Self {
-        Self { begun, end, delivered: 0, marked: 0 }
+    fn new(started: Instant, end: u64) -> Self {
+        Self { started, end, delivered: 0, marked: 0 }
     }
 
-    fn is_over(&self, now: Instant, una: u64, shortest: Duration) -> bool {
-        una > self.end && now - self.begun >= shortest
+    fn is_over(&self, now: Instant, una: u64, min_duration: Duration) -> bool {
+        una > self.end && now - self.started >= min_duration
     }
 
     fn share(&self) -> f64 {
+        // Feedback of lost ACKs may report more marks than deliveries of this round.
         self.marked.min(self.delivered) as f64 / self.delivered.max(1) as f64
     }
 }
@@ -99,30 +100,30 @@ impl Prague {
         }
     }
 
-    fn smooth(&mut self, sample: Duration) {
+    fn update_srtt(&mut self, sample: Duration) {
         let sample = sample.as_secs_f64();
-        self.rtt = Some(self.rtt.map_or(sample, |rtt| rtt + SMOOTHING * (sample - rtt)));
+        self.rtt = Some(self.rtt.map_or(sample, |rtt| rtt + SRTT_GAIN * (sample - rtt)));
     }
 
-    /// Counts, and averages once per round. Before the first mark there is nothing to say about the path (Linux).
-    fn count(&mut self, now: Instant, marks: &Marks) {
+    /// Counts marks, and updates `alpha` once per round. It stays 1 before the first mark, as in Linux.
+    fn update_alpha(&mut self, now: Instant, marks: &Marks) {
         self.marked = marks.marked;
         self.has_marks |= marks.marked > 0;
         self.round.delivered += marks.delivered;
         self.round.marked += marks.marked;
         if self.round.is_over(now, marks.una, self.parameters.virtual_rtt) {
             if self.has_marks {
+                // §2.3.2: alpha ← alpha + g·(F − alpha).
                 self.alpha += self.parameters.gain * (self.round.share() - self.alpha);
             }
             self.round = Round::new(now, marks.smax);
         }
     }
 
-    /// Returns what a round trip adds to the window: less than a segment if it is shorter than the virtual one, of which
-    /// there are fewer (§2.4.4).
+    /// Returns the increase per RTT in segments: (RTT / virtual RTT)² for a short RTT, as there are more of them (§2.4.4).
     fn increase(&self) -> f64 {
-        let shortest = self.parameters.virtual_rtt.as_secs_f64();
-        let share = self.rtt.filter(|rtt| *rtt < shortest).map_or(1.0, |rtt| rtt / shortest);
+        let min_duration = self.parameters.virtual_rtt.as_secs_f64();
+        let share = self.rtt.filter(|rtt| *rtt < min_duration).map_or(1.0, |rtt| rtt / min_duration);
         share * share
     }
 }
@@ -140,43 +141,44 @@ impl CongestionControl for Prague {
         self.window.on_established(cx, initial_window);
     }
 
-    /// Every segment that is not marked adds to the window, also in the round of a reduction (§2.4.3).
+    /// Grows the window by unmarked segments, also in the round of a reduction (§2.4.3).
     fn on_progress(&mut self, _cx: &mut Cx<'_>, progress: &Progress) {
-        // Segments that leave at a rate fill the window for moments, so each ACK is judged alone: by the sender's account of a
-        // round trip the window would grow beyond its share beside classic flows.
+        // With pacing the flight reaches the window only at times, so each ACK is checked by itself: congestion window validation
+        // over an RTT would let it grow beyond its share beside classic flows.
         if progress.flight < self.cwnd() as u64 {
             return;
         }
+        // §2.4.3: additive increase in proportion to the unmarked segments keeps the growth continuous.
         let unmarked = progress.acked.saturating_sub(self.marked) as f64;
-        let is_doubling = self.window.is_slow_start();
-        self.window.grow_by(if is_doubling { unmarked } else { self.increase() * unmarked / self.cwnd() });
+        let is_slow_start = self.window.is_slow_start();
+        self.window.grow_by(if is_slow_start { unmarked } else { self.increase() * unmarked / self.cwnd() });
     }
 
     fn is_scalable(&self) -> bool {
         true
     }
 
-    /// The first mark of a round shrinks the window by half the smoothed share (§2.4.2); a loss that is being repaired has
-    /// already halved it.
+    /// Reduces the window by alpha/2 on the first mark of a round (§2.4.2), unless a recovery has already halved it.
     fn on_marks(&mut self, now: Instant, marks: &Marks) -> bool {
         if let Some(rtt) = marks.rtt {
-            self.smooth(rtt);
+            self.update_srtt(rtt);
         }
-        self.count(now, marks);
-        let shortest = self.parameters.virtual_rtt;
-        if self.reduction.is_some_and(|round| round.is_over(now, marks.una, shortest)) {
+        self.update_alpha(now, marks);
+        let min_duration = self.parameters.virtual_rtt;
+        if self.reduction.is_some_and(|round| round.is_over(now, marks.una, min_duration)) {
             self.reduction = None;
         }
         if marks.marked == 0 || marks.is_recovering || self.reduction.is_some() {
             return false;
         }
+        // §2.4.2: cwnd ← (1 − alpha/2)·cwnd, as in DCTCP (RFC 8257 §3.3).
         let cwnd = (self.cwnd() * (1.0 - self.alpha / 2.0)).max(SMALLEST_SSTHRESH);
         self.window.set(cwnd, cwnd);
         self.reduction = Some(Round::new(now, marks.smax));
         true
     }
 
-    /// A loss halves what is in flight, with what marks have already taken of it (§2.4.1; RFC 9331 §4.3).
+    /// Halves the flight, which marks have already reduced (§2.4.1; RFC 9331 §4.3).
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         self.window.on_loss(cx, flight);
     }
@@ -202,8 +204,8 @@ impl CongestionControl for Prague {
     }
 
     fn pacing_rate(&self) -> Option<f64> {
-        let pace = if self.cwnd() < self.ssthresh() / 2.0 { SLOW_START_PACE } else { PACE };
-        // Halved to nothing where windows are whole, it still sends a segment per round trip.
+        let pace = if self.cwnd() < self.ssthresh() / 2.0 { SLOW_START_PACING_GAIN } else { PACING_GAIN };
+        // With integer windows it may be halved to zero, and still sends one segment per RTT.
         self.rtt.filter(|rtt| *rtt > 0.0).map(|rtt| pace * self.cwnd().max(1.0) / rtt)
     }
 

@@ -1,16 +1,16 @@
 //! Slow start, congestion avoidance and halving (RFC 5681; ns-2.35 `opencwnd` and `slowdown`).
 
 use super::factory::{ControlFactory, ControlSetup};
-use super::{CongestionControl, Flight, Progress, Window, tell_opening};
+use super::{CongestionControl, Flight, Progress, Window, trace_syn_ack};
 use crate::trace::{Cx, TraceEvent};
 use alloc::boxed::Box;
 
-/// What is halved.
+/// The quantity that a loss halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Halved {
-    /// The usable window min(cwnd, wnd), as ns-2 does.
+    /// The usable window min(cwnd, wnd), as in ns-2.
     Window,
-    /// The usable window cut down to whole segments first, as ns-2's `precisionReduce_ 0` does.
+    /// The usable window in whole segments, as with ns-2's `precisionReduce_ 0`.
     WholeWindow,
     /// The segments in flight (RFC 5681 equation 4).
     Flight,
@@ -18,7 +18,7 @@ pub enum Halved {
     Segments,
 }
 
-/// Reno's rules, which have no parameters.
+/// The factory of Reno, which has no parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RenoRules;
 
@@ -39,25 +39,25 @@ pub(crate) struct Reno {
     ssthresh: f64,
     largest: f64,
     halved: Halved,
-    /// Segments that were acknowledged since the window grew last, where it is of whole ones (`snd_cwnd_cnt`).
-    counted: f64,
+    /// Segments acknowledged since the last growth of an integer window (`snd_cwnd_cnt`).
+    cwnd_cnt: f64,
 }
 
 /// The smallest slow-start threshold (RFC 5681 equation 4).
 pub(crate) const SMALLEST_SSTHRESH: f64 = 2.0;
 
-/// Returns how many of `growth` segments are slow start's: an ACK of many does not carry the window beyond the threshold
-/// (RFC 3465 §2.1; Linux's `tcp_slow_start`), and the first of them is never divided.
+/// Returns the part of `growth` that belongs to slow start: a stretch ACK does not raise the window beyond the threshold (RFC 3465
+/// §2.1; Linux's `tcp_slow_start`). At least one segment counts undivided.
 pub(crate) fn slow_start_share(growth: f64, cwnd: f64, ssthresh: f64) -> f64 {
     if cwnd < ssthresh { growth.min((ssthresh - cwnd).max(1.0)) } else { 0.0 }
 }
 
 impl Reno {
-    /// Makes a control with a window of one segment, for the handshake.
+    /// Returns a control with a window of one segment, for the handshake.
     ///
     /// `largest` is the largest usable window in segments.
     pub(crate) fn new(largest: u32, ssthresh: f64, halved: Halved) -> Self {
-        Self { cwnd: 1.0, ssthresh, largest: f64::from(largest), halved, counted: 0.0 }
+        Self { cwnd: 1.0, ssthresh, largest: f64::from(largest), halved, cwnd_cnt: 0.0 }
     }
 
     /// Returns the usable window as a real number.
@@ -65,7 +65,7 @@ impl Reno {
         self.cwnd.min(self.largest)
     }
 
-    /// Returns whether the window still doubles every round trip.
+    /// Returns whether the window is below the slow-start threshold.
     pub(crate) fn is_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
@@ -81,37 +81,38 @@ impl Reno {
         self.cwnd += segments;
     }
 
-    /// Grows by so many segments in slow start, and gives what is left of them for avoidance.
-    pub(crate) fn start_slowly(&mut self, growth: f64) -> f64 {
+    /// Grows by up to `growth` segments in slow start, and returns the rest for congestion avoidance.
+    pub(crate) fn slow_start(&mut self, growth: f64) -> f64 {
         let grown = slow_start_share(growth, self.cwnd, self.ssthresh);
         self.cwnd += grown;
         growth - grown
     }
 
-    /// Grows by a segment for each window that was acknowledged; by whole ones as `tcp_cong_avoid_ai` does.
-    fn avoid_congestion(&mut self, growth: f64) {
+    /// Grows by one segment per acknowledged window; an integer window as in `tcp_cong_avoid_ai`.
+    fn congestion_avoidance(&mut self, growth: f64) {
         if self.halved != Halved::Segments {
+            // RFC 5681 equation 3, in segments.
             self.cwnd += growth / self.cwnd;
             return;
         }
-        if self.counted >= self.cwnd {
-            // Counted towards a larger window.
-            self.counted = 0.0;
+        if self.cwnd_cnt >= self.cwnd {
+            // `tcp_cong_avoid_ai`: the count belongs to a larger window than the present one.
+            self.cwnd_cnt = 0.0;
             self.cwnd += 1.0;
         }
-        self.counted += growth;
-        let windows = libm::floor(self.counted / self.cwnd);
-        self.counted -= windows * self.cwnd;
+        self.cwnd_cnt += growth;
+        let windows = libm::floor(self.cwnd_cnt / self.cwnd);
+        self.cwnd_cnt -= windows * self.cwnd;
         self.cwnd += windows;
     }
 
-    /// Sets the window, and the threshold to its whole part but at least 2.
-    pub(crate) fn shrink_to(&mut self, cwnd: f64) {
+    /// Sets the window, and the threshold to its integer part but at least 2.
+    pub(crate) fn reduce_to(&mut self, cwnd: f64) {
         self.cwnd = cwnd;
         self.ssthresh = libm::floor(cwnd).max(SMALLEST_SSTHRESH);
     }
 
-    /// Sets the threshold to `half`, then the window, then the threshold to its smallest: ns-2 does it in these steps.
+    /// Sets the threshold to `half`, then the window, then the threshold to at least 2: ns-2 records these steps.
     fn reduce(&mut self, cx: &mut Cx<'_>, half: f64, cwnd: f64) {
         let ssthresh = libm::floor(half);
         if ssthresh < SMALLEST_SSTHRESH {
@@ -120,10 +121,10 @@ impl Reno {
             }
         }
         self.set(cwnd, ssthresh.max(SMALLEST_SSTHRESH));
-        self.counted = 0.0;
+        self.cwnd_cnt = 0.0;
     }
 
-    /// Returns half of what the profile halves.
+    /// Returns half of the quantity that a loss halves.
     pub(crate) fn half(&self, flight: Flight) -> f64 {
         match self.halved {
             Halved::Window => self.usable() / 2.0,
@@ -143,22 +144,23 @@ impl CongestionControl for Reno {
     }
 
     fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64) {
-        tell_opening(cx, self);
+        trace_syn_ack(cx, self);
         self.cwnd = initial_window;
     }
 
     fn on_progress(&mut self, _cx: &mut Cx<'_>, progress: &Progress) {
-        let rest = self.start_slowly(progress.growth);
+        let rest = self.slow_start(progress.growth);
         if rest > 0.0 {
-            self.avoid_congestion(rest);
+            self.congestion_avoidance(rest);
         }
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         let half = self.half(*flight);
         let ssthresh = libm::floor(half).max(SMALLEST_SSTHRESH);
-        let keeps_smallest = matches!(self.halved, Halved::Flight | Halved::Segments);
-        self.reduce(cx, half, if keeps_smallest { ssthresh } else { half });
+        let floors_cwnd = matches!(self.halved, Halved::Flight | Halved::Segments);
+        // RFC 5681 sets cwnd to ssthresh; ns-2 keeps the fraction (`slowdown`, CLOSE_CWND_HALF).
+        self.reduce(cx, half, if floors_cwnd { ssthresh } else { half });
     }
 
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
@@ -173,6 +175,7 @@ impl CongestionControl for Reno {
     }
 
     fn undo(&mut self, window: &Window) {
+        // Never below the present window: it may have grown since (RFC 4015 §3.2).
         self.cwnd = self.cwnd.max(window.cwnd);
         self.ssthresh = self.ssthresh.max(window.ssthresh);
     }
@@ -214,7 +217,7 @@ mod tests {
         reno.on_progress(&mut cx, &Progress::new(19, 20, None));
         reno.set(6.0, 2.0);
         reno.on_progress(&mut cx, &Progress::new(1, 6, None));
-        assert_eq!((reno.cwnd(), reno.counted), (7.0, 1.0));
+        assert_eq!((reno.cwnd(), reno.cwnd_cnt), (7.0, 1.0));
     }
 
     /// Of seven segments three are in flight: `tcp_reno_ssthresh` halves seven, equation 4 of RFC 5681 three. What was counted is
@@ -227,7 +230,7 @@ mod tests {
             reno.set(7.0, 2.0);
             reno.on_progress(&mut cx, &Progress::new(1, 3, None));
             reno.on_loss(&mut cx, &Flight::new(3));
-            assert_eq!((reno.cwnd(), reno.ssthresh(), reno.counted), (ssthresh, ssthresh, 0.0));
+            assert_eq!((reno.cwnd(), reno.ssthresh(), reno.cwnd_cnt), (ssthresh, ssthresh, 0.0));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tahoe's window: one segment after every loss, however it was found (Jacobson 1988; ns-2.35 `Agent/TCP`).
+//! Tahoe: the window falls to one segment after every loss (Jacobson 1988; ns-2.35 `Agent/TCP`).
 
 use super::factory::{ControlFactory, ControlSetup, Needs};
 use super::reno::Reno;
@@ -8,7 +8,7 @@ use crate::policy::recovery::dupack_common::RecoveryRules;
 use crate::trace::Cx;
 use alloc::boxed::Box;
 
-/// Tahoe's rules, which have no parameters.
+/// The factory of Tahoe, which has no parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TahoeRules;
 
@@ -26,7 +26,7 @@ impl ControlFactory for TahoeRules {
     }
 }
 
-/// Reno's window without fast recovery.
+/// The window of Reno without fast recovery.
 #[derive(Clone, Debug)]
 struct Tahoe {
     window: Reno,

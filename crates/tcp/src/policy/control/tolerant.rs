@@ -1,8 +1,8 @@
-//! Reno's window with an answer to losses that tells congestion from noise by delay, as PERT hears the queue.
+//! Reno that tells congestion from noise by queueing delay, as PERT does.
 //!
-//! A loss while round trips are as short as ever tells of a noisy link and changes nothing: the window grows on while it is
-//! repaired. One behind a queue halves the window as ever. The window grows only as far as the application uses it (RFC 7661),
-//! so that what a stream spares by being tolerant it cannot spend. Ours; docs/real-time-mode.md says where it errs.
+//! A loss without queueing delay is a sign of a noisy link and leaves the window as it is, also during its repair. A loss with a
+//! queue halves the window. The window grows only as far as the application uses it (RFC 7661), so that a flow gains no bandwidth
+//! by its tolerance. Our own design; docs/real-time-mode.md describes its limits.
 
 use super::factory::{ControlFactory, ControlSetup};
 use super::path::{LostSegment, PathModel, RateSample};
@@ -12,13 +12,13 @@ use crate::trace::Cx;
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant};
 
-/// Parameters of the tolerant window.
+/// Parameters of the tolerant control.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TolerantParameters {
-    /// The queueing delay from which a loss counts as congestion: where PERT's early response begins.
+    /// The queueing delay above which a loss counts as congestion: the threshold of PERT's early response.
     pub queue_threshold: Duration,
-    /// The share of lost segments from which any loss counts as congestion: so much is no noise (the idea of the circuit
-    /// breakers of RFC 8083). It also ends what a policer would suffer, which drops without delaying.
+    /// The share of lost segments above which any loss counts as congestion (the idea of the circuit breakers of RFC 8083). It also
+    /// covers policers, which drop without delay.
     pub breaker: f64,
 }
 
@@ -37,19 +37,20 @@ impl ControlFactory for TolerantParameters {
     }
 }
 
-/// Segments over which losses are counted: enough to tell three of ten from a burst.
-const COUNTED: u64 = 128;
-/// The window may be so many times what is used of it, as Linux allows in slow start (`tcp_is_cwnd_limited`): repairs need
-/// room beside the stream.
+/// The number of segments over which losses are counted: enough to tell a share of 3/10 from a burst.
+const LOSS_WINDOW: u64 = 128;
+/// The limit of the window as a multiple of its used part, as in slow start of Linux (`tcp_is_cwnd_limited`): retransmissions need
+/// window beside the stream.
 const HEADROOM: f64 = 2.0;
 
-/// Increase per round trip beside others, in segments. Repairs that never wait for a timer would win more than the share of
-/// the SACK senders in the queue with Reno's one segment (study real-time-mode).
-const GENTLE: f64 = 0.6;
+/// Increase per RTT in segments while there is a queue. With Reno's one segment a sender that never waits for a timer would get more
+/// than the share of the SACK senders (study real-time-mode).
+const QUEUED_INCREASE: f64 = 0.6;
 
-/// A queue is gone where a sixteenth of the longest delay is left, or what a packet or two may wait on any path.
-const EMPTIED: u64 = 16;
-const SHORT: Duration = Duration::from_millis(1);
+/// A queue counts as empty below 1/16 of the largest queueing delay.
+const EMPTY_DIVISOR: u64 = 16;
+/// Delay of a packet or two on any path, which also counts as an empty queue.
+const MIN_EMPTY_THRESHOLD: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Tolerant {
@@ -57,38 +58,37 @@ pub(crate) struct Tolerant {
     parameters: TolerantParameters,
     delay: Delay,
     losses: Losses,
-    /// The timer ran out, and nothing was acknowledged since.
-    is_silent: bool,
-    doubt: Option<Doubt>,
-    /// Data have measured the round trip, and not the handshake alone.
+    /// Whether the timer expired, and nothing was acknowledged since.
+    has_timed_out: bool,
+    pending_undo: Option<PendingUndo>,
+    /// Whether data has measured the RTT, not the handshake alone.
     has_sample: bool,
     reduction: Reduction,
 }
 
-/// A reduction that round trips yet to come may show to be needless.
+/// A reduction that later RTT samples may show to be spurious.
 #[derive(Clone, Copy, Debug)]
-struct Doubt {
+struct PendingUndo {
     before: Window,
-    /// What left until then was in flight when the window was reduced, and may speak against it; `None`: the next round trip
-    /// decides, whenever its segment left.
+    /// Segments sent until then were in flight at the reduction, and their RTT decides; `None`: the next RTT sample decides.
     until: Option<Instant>,
 }
 
-/// Whether what was sent before the last reduction is still on its way: until all of it was acknowledged the window stays.
+/// Whether segments sent before the last reduction are in flight: the window does not grow until all are acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 enum Reduction {
     #[default]
     Over,
-    /// The next ACK tells how much that is.
-    Begun,
+    /// The next ACK determines the end.
+    Started,
     Until(u64),
 }
 
 impl Reduction {
-    /// Learns what is acknowledged and sent; says whether the window may grow.
+    /// Processes an ACK, and returns whether the window may grow.
     fn is_over(&mut self, sample: &RateSample) -> bool {
         *self = match *self {
-            Self::Begun => Self::Until(sample.smax),
+            Self::Started => Self::Until(sample.smax),
             Self::Until(end) if sample.una >= end => Self::Over,
             other => other,
         };
@@ -96,79 +96,78 @@ impl Reduction {
     }
 }
 
-/// The round trip in the last half to whole one, and the shortest one of the last minutes.
+/// The smallest RTT of the last half to one RTT, and the base delay of the last minutes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Delay {
-    base: Base,
+    base: BaseDelay,
     latest: Duration,
-    /// The longest queueing delay ever met.
+    /// The largest queueing delay of the connection.
     largest: Duration,
-    /// The shortest of the half round trip that goes on, and of the one before.
-    halves: [Option<Duration>; 2],
-    half_began: Instant,
+    /// The smallest RTT of the current half RTT, and of the one before.
+    half_rtt_minima: [Option<Duration>; 2],
+    half_started: Instant,
 }
 
 impl Delay {
     fn on_rtt(&mut self, now: Instant, rtt: Duration) {
-        let before = self.base.smallest;
-        let smallest = self.base.on_rtt(now, rtt);
-        // What a longer way added was no queue.
-        self.largest = self.largest.saturating_sub(smallest.saturating_sub(before.unwrap_or(smallest)));
-        if now - self.half_began >= smallest / 2 {
-            self.halves = [None, self.halves[0]];
-            self.half_began = now;
+        let before = self.base.min_rtt;
+        let min_rtt = self.base.on_rtt(now, rtt);
+        // An increase of the base delay, by a longer route, was no queue.
+        self.largest = self.largest.saturating_sub(min_rtt.saturating_sub(before.unwrap_or(min_rtt)));
+        if now - self.half_started >= min_rtt / 2 {
+            self.half_rtt_minima = [None, self.half_rtt_minima[0]];
+            self.half_started = now;
         }
-        self.halves[0] = Some(self.halves[0].map_or(rtt, |shortest| shortest.min(rtt)));
+        self.half_rtt_minima[0] = Some(self.half_rtt_minima[0].map_or(rtt, |shortest| shortest.min(rtt)));
         self.latest = rtt;
-        self.largest = self.largest.max(rtt.saturating_sub(smallest));
+        self.largest = self.largest.max(rtt.saturating_sub(min_rtt));
     }
 
-    /// Returns the queueing delay that stood for a round trip: bursts of one's own and moments in which a processor or a radio was
-    /// busy do not. `None` before any sample.
+    /// Returns the standing queueing delay: the minimum over an RTT, which excludes own bursts and short stalls of processors or
+    /// radios. `None` before any sample.
     fn standing(&self) -> Option<Duration> {
-        let shortest = self.halves.into_iter().flatten().min()?;
-        Some(shortest.saturating_sub(self.base.smallest?))
+        let shortest = self.half_rtt_minima.into_iter().flatten().min()?;
+        Some(shortest.saturating_sub(self.base.min_rtt?))
     }
 
-    /// Returns the queueing delay that the last sample met.
-    fn met(&self) -> Option<Duration> {
-        Some(self.latest.saturating_sub(self.base.smallest?))
+    /// Returns the queueing delay of the last sample.
+    fn latest_queueing(&self) -> Option<Duration> {
+        Some(self.latest.saturating_sub(self.base.min_rtt?))
     }
 }
 
-/// The round trip without a queue, as LEDBAT estimates it (RFC 6817 §2.4.2, `update_base_delay`): the shortest of each of the last
-/// minutes, and of them all. An older one errs to the safe side; forgotten it is for routes that have grown longer, on which every
-/// later loss would look like congestion. A queue that never empties for as long raises the estimate too, but one in which windows
-/// move stays above it when it is full.
+/// The RTT without a queue, as LEDBAT estimates it (RFC 6817 §2.4.2, `update_base_delay`): the minimum of each of the last minutes.
+/// Older minima would err on the safe side; they are dropped because of route changes to a longer path, after which every loss
+/// would look like congestion. A queue that stays non-empty for as long raises the estimate too.
 #[derive(Clone, Copy, Debug, Default)]
-struct Base {
-    smallest: Option<Duration>,
-    /// The newest first. A minute in which nothing was sent is none.
+struct BaseDelay {
+    min_rtt: Option<Duration>,
+    /// Minima per minute, the newest first; `None` for a minute without samples.
     minutes: [Option<Duration>; BASE_HISTORY],
-    minute_began: Instant,
+    minute_started: Instant,
 }
 
-/// LEDBAT's number of minima (RFC 6817 §2.5), and the time over which each is taken.
+/// The number of minima (`BASE_HISTORY`, RFC 6817 §2.5).
 const BASE_HISTORY: usize = 10;
 const MINUTE: Duration = Duration::from_secs(60);
 
-impl Base {
-    /// Takes a sample; gives the shortest that is known.
+impl BaseDelay {
+    /// Processes a sample, and returns the base delay.
     fn on_rtt(&mut self, now: Instant, rtt: Duration) -> Duration {
-        if now - self.minute_began >= MINUTE {
+        if now - self.minute_started >= MINUTE {
             self.minutes.rotate_right(1);
             self.minutes[0] = None;
-            self.minute_began = now;
-            self.smallest = self.minutes.into_iter().flatten().min();
+            self.minute_started = now;
+            self.min_rtt = self.minutes.into_iter().flatten().min();
         }
         self.minutes[0] = Some(self.minutes[0].map_or(rtt, |shortest| shortest.min(rtt)));
-        let smallest = self.smallest.map_or(rtt, |smallest| smallest.min(rtt));
-        self.smallest = Some(smallest);
-        smallest
+        let min_rtt = self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt));
+        self.min_rtt = Some(min_rtt);
+        min_rtt
     }
 }
 
-/// How much of what was sent got lost, in the last hundred segments and a few.
+/// The share of lost segments of the last [`LOSS_WINDOW`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Losses {
     lost: u64,
@@ -180,14 +179,14 @@ impl Losses {
     fn on_arrivals(&mut self, arrived: u64) {
         self.arrived += arrived;
         let settled = self.lost + self.arrived;
-        if settled >= COUNTED {
+        if settled >= LOSS_WINDOW {
             *self = Self { share: self.lost as f64 / settled as f64, ..Self::default() };
         }
     }
 }
 
-/// Returns whether a queueing delay is longer than the threshold; one of which nothing is known (`None`) may be.
-fn is_beyond(queueing: Option<Duration>, threshold: Duration) -> bool {
+/// Returns whether a queueing delay exceeds the threshold; an unknown one (`None`) does.
+fn exceeds(queueing: Option<Duration>, threshold: Duration) -> bool {
     queueing.is_none_or(|queueing| queueing > threshold)
 }
 
@@ -198,62 +197,63 @@ impl Tolerant {
             parameters,
             delay: Delay::default(),
             losses: Losses::default(),
-            is_silent: false,
-            doubt: None,
+            has_timed_out: false,
+            pending_undo: None,
             has_sample: false,
             reduction: Reduction::Over,
         }
     }
 
-    /// Returns whether losses tell of congestion: there is a queue, as far as is known, or too much is lost.
+    /// Returns whether losses are a sign of congestion: there is a queue or no sample yet, or the share of losses is too high.
     fn is_congested(&self, is_queue: bool) -> bool {
         !self.has_sample || is_queue || self.losses.share > self.parameters.breaker
     }
 
-    fn stood_congested(&self) -> bool {
+    fn was_congested(&self) -> bool {
         self.is_congested(self.is_queue(self.delay.standing()))
     }
 
     fn is_queue(&self, queueing: Option<Duration>) -> bool {
-        is_beyond(queueing, self.parameters.queue_threshold)
+        exceeds(queueing, self.parameters.queue_threshold)
     }
 
-    /// Returns the queueing delay up to which a queue that may have been full counts as gone: short buffers are full below the
-    /// threshold of long ones.
-    fn emptied(&self) -> Duration {
-        (self.delay.largest / EMPTIED).clamp(SHORT, self.parameters.queue_threshold)
+    /// Returns the queueing delay up to which a queue counts as empty: short buffers may be full below the threshold of long ones.
+    fn empty_threshold(&self) -> Duration {
+        (self.delay.largest / EMPTY_DIVISOR).clamp(MIN_EMPTY_THRESHOLD, self.parameters.queue_threshold)
     }
 
-    fn doubt(&mut self, until: Option<Instant>) {
-        self.doubt = Some(Doubt { before: Window::new(self.cwnd(), self.ssthresh()), until });
+    fn save_for_undo(&mut self, until: Option<Instant>) {
+        self.pending_undo = Some(PendingUndo { before: Window::new(self.cwnd(), self.ssthresh()), until });
     }
 
-    /// A queue that stood when the window was reduced meets all that was in flight then. After a short round trip the loss was
-    /// noise, on a path that was held up for a moment, was silent for a while, or was noisy from the first packet on: the
-    /// window is what it was.
-    fn reconsider(&mut self, now: Instant, rtt: Duration) {
-        let Some(Doubt { before, until }) = self.doubt else { return };
+    /// Undoes a reduction after a short RTT: a standing queue would have delayed every segment in flight then, so the loss was noise,
+    /// after a short stall or an outage, or on a path that is noisy from the first packet on.
+    fn check_spurious(&mut self, now: Instant, rtt: Duration) {
+        let Some(PendingUndo { before, until }) = self.pending_undo else { return };
+        // Segments sent after the reduction may find the queue drained by it; they prove nothing.
         let is_late = until.is_some_and(|until| now > until + rtt);
-        let threshold = if until.is_some() { self.emptied() } else { self.parameters.queue_threshold };
-        let is_spurious = !is_late && !self.is_congested(is_beyond(self.delay.met(), threshold));
+        let threshold = if until.is_some() { self.empty_threshold() } else { self.parameters.queue_threshold };
+        let is_spurious = !is_late && !self.is_congested(exceeds(self.delay.latest_queueing(), threshold));
         if is_spurious {
             self.window.undo(&before);
             self.reduction = Reduction::Over;
         }
         if is_spurious || is_late || until.is_none() {
-            self.doubt = None;
+            self.pending_undo = None;
         }
     }
 
     fn grow(&mut self, sample: &RateSample) {
+        // RFC 7661: a window that is not used says nothing about the path.
         let is_used = sample.is_cwnd_limited || self.cwnd() < HEADROOM * sample.tx_in_flight as f64;
         if !self.reduction.is_over(sample) || !is_used {
             return;
         }
         let arrived = sample.newly_acked as f64;
-        let rest = if self.is_queue(self.delay.standing()) { arrived } else { self.window.start_slowly(arrived) };
-        let pace = if self.is_queue(self.delay.met()) { GENTLE } else { 1.0 };
-        self.window.grow_by(pace * rest / self.cwnd());
+        // Slow start ends where a queue begins: there is nothing left to probe for.
+        let rest = if self.is_queue(self.delay.standing()) { arrived } else { self.window.slow_start(arrived) };
+        let increase = if self.is_queue(self.delay.latest_queueing()) { QUEUED_INCREASE } else { 1.0 };
+        self.window.grow_by(increase * rest / self.cwnd());
     }
 }
 
@@ -271,37 +271,37 @@ impl CongestionControl for Tolerant {
     }
 
     fn on_handshake(&mut self, cx: &mut Cx<'_>, handshake: &Handshake) {
-        if !handshake.was_repeated {
+        if !handshake.was_retransmitted {
             self.delay.on_rtt(cx.now, handshake.rtt);
         }
     }
 
-    /// What arrives grows the window by [`PathModel::on_sample`], while losses are repaired too.
+    /// Does nothing: the window grows in [`PathModel::on_sample`], also during recovery.
     fn on_progress(&mut self, _cx: &mut Cx<'_>, _progress: &Progress) {}
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
-        if self.stood_congested() {
-            self.doubt(self.has_sample.then_some(cx.now));
+        if self.was_congested() {
+            self.save_for_undo(self.has_sample.then_some(cx.now));
             self.window.on_loss(cx, flight);
-            self.reduction = Reduction::Begun;
+            self.reduction = Reduction::Started;
         }
     }
 
     fn on_congestion_mark(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         self.window.on_loss(cx, flight);
-        self.reduction = Reduction::Begun;
+        self.reduction = Reduction::Started;
     }
 
-    /// A timeout may be a burst of noise once. A second one without an answer in between is taken as TCP takes it, until an
-    /// answer tells more.
+    /// Ignores a first timeout without a queue, which may be a burst of noise. A second one without an ACK in between reduces the
+    /// window as in TCP, until an ACK shows more.
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
-        if !self.is_silent {
-            self.doubt(None);
+        if !self.has_timed_out {
+            self.save_for_undo(None);
         }
-        if self.stood_congested() || self.is_silent {
+        if self.was_congested() || self.has_timed_out {
             self.window.on_timeout(cx, flight);
         }
-        self.is_silent = true;
+        self.has_timed_out = true;
     }
 
     fn undo(&mut self, window: &Window) {
@@ -327,28 +327,28 @@ impl PathModel for Tolerant {
     fn on_restart(&mut self, _now: Instant, _is_app_limited: bool) {}
 
     fn on_lost(&mut self, _now: Instant, _lost: &LostSegment) {
-        // All that was in flight counts as lost after a timeout, most of it perhaps late.
-        self.losses.lost += u64::from(!self.is_silent);
+        // After a timeout the whole flight counts as lost, most of it perhaps only delayed.
+        self.losses.lost += u64::from(!self.has_timed_out);
     }
 
     fn on_sample(&mut self, now: Instant, sample: &RateSample) {
-        self.is_silent = false;
+        self.has_timed_out = false;
         self.losses.on_arrivals(sample.newly_acked);
         if let Some(rtt) = sample.rtt {
             self.delay.on_rtt(now, rtt);
             self.has_sample = true;
-            self.reconsider(now, rtt);
+            self.check_spurious(now, rtt);
         }
         self.grow(sample);
     }
 
-    fn is_holding_back(&self) -> bool {
+    fn is_probing_rtt(&self) -> bool {
         false
     }
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "halves are exact")]
+#[expect(clippy::float_cmp, reason = "half_rtt_minima are exact")]
 mod tests {
     use super::super::reno::Halved;
     use super::*;
@@ -424,7 +424,7 @@ mod tests {
         assert_eq!(control.cwnd(), 4.0, "what was sent before is still on its way");
         let all = RateSample { tx_in_flight: 4, una: 2, smax: 3, ..RateSample::new(1, 0) };
         control.on_sample(millis(1_300), &all);
-        assert_eq!(control.cwnd(), 4.0 + GENTLE / 4.0);
+        assert_eq!(control.cwnd(), 4.0 + QUEUED_INCREASE / 4.0);
     }
 
     #[test]
@@ -514,9 +514,9 @@ mod tests {
     fn hosts_that_were_busy_now_and_then_brought_the_window_down_to_nothing() {
         let mut control = reduced_at_1200();
         arrive(&mut control, 1_250, 106);
-        assert_eq!(control.cwnd(), 4.0, "what was in flight met the queue too");
+        assert_eq!(control.cwnd(), 4.0, "what was in flight latest_queueing the queue too");
         arrive(&mut control, 1_290, 101);
-        assert_eq!((libm::floor(control.cwnd()), control.ssthresh()), (8.0, f64::INFINITY), "it met none");
+        assert_eq!((libm::floor(control.cwnd()), control.ssthresh()), (8.0, f64::INFINITY), "it latest_queueing none");
     }
 
     #[test]

@@ -436,7 +436,7 @@ impl Rate {
             model.on_sample(now, &sample);
         }
         // A model that sends less than its window allows must not take its own restraint for the rate of the path.
-        if model.is_holding_back() {
+        if model.is_probing_rtt() {
             sampler.mark_app_limited();
         }
     }

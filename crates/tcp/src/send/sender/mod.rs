@@ -269,7 +269,8 @@ impl Sender {
         }
         self.loss.on_progress(cx, echoed_rtt, self.buffer.scoreboard());
         self.rate.open(cx, was_lost);
-        let handshake = Handshake { rtt: self.buffer.scoreboard().age(cx.now).last_in_order, was_repeated: was_lost };
+        let handshake =
+            Handshake { rtt: self.buffer.scoreboard().age(cx.now).last_in_order, was_retransmitted: was_lost };
         self.rate.control_mut().on_handshake(cx, &handshake);
         self.loss.recovery_mut().on_opened(cx.now, handshake.rtt);
     }

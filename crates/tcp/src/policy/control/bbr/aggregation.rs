@@ -1,15 +1,15 @@
-//! ACKs that come in bunches (draft-ietf-ccwg-bbr, "`BBR.extra_acked`").
+//! ACK aggregation (draft-ietf-ccwg-bbr, "`BBR.extra_acked`").
 
 use super::arithmetic::Bounds;
 use super::filter::SlotMax;
 use earlybird_units::Instant;
 
-/// How much more was acknowledged at once than the bandwidth explains.
+/// The volume acknowledged beyond what the bandwidth explains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aggregation {
     start: Instant,
     delivered: f64,
-    /// A slot per round trip.
+    /// The maximum, with a slot per RTT.
     extra: SlotMax<10>,
 }
 
@@ -18,12 +18,12 @@ impl Aggregation {
         Self { start: now, delivered: 0.0, extra: SlotMax::default() }
     }
 
-    /// The interval begins now: the connection comes from idle.
+    /// Restarts the interval after an idle period.
     pub(super) fn restart(&mut self, now: Instant) {
         self.start = now;
     }
 
-    /// `UpdateACKAggregation`, for `acked` segments at bandwidth `bw`, no more than `most`.
+    /// `UpdateACKAggregation`, for `acked` segments at bandwidth `bw`, limited to `most`.
     pub(super) fn on_ack(&mut self, now: Instant, acked: f64, bw: f64, most: f64, is_round_start: bool) {
         if is_round_start {
             self.extra.advance();
@@ -36,7 +36,7 @@ impl Aggregation {
         self.extra.note((self.delivered - expected).at_most(most));
     }
 
-    /// Returns `BBR.extra_acked`: of the last ten rounds, or of one as long as the pipe was never full.
+    /// Returns `BBR.extra_acked`: of the last ten rounds, or of the present one before the pipe was full.
     pub(super) fn extra(&self, was_full: bool) -> f64 {
         if was_full { self.extra.max() } else { self.extra.present() }
     }

@@ -1,7 +1,6 @@
-//! Arithmetic of the model's numbers: counts far below 2^63, and volumes and rates that are never NaN, for which `f64::max` and
-//! `f64::min` would look each time.
+//! Fast arithmetic: counts are far below 2^63, and volumes and rates are never NaN, which `f64::max` and `f64::min` would check.
 
-/// Returns a count as a volume. Through `i64`: that conversion is shorter than the one from `u64`.
+/// Returns a count as a volume. The conversion from `i64` is faster than that from `u64`.
 #[inline]
 pub(super) const fn volume(count: u64) -> f64 {
     count.cast_signed() as f64

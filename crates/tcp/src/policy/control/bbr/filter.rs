@@ -1,4 +1,4 @@
-//! The largest value of the last few slots of time.
+//! A windowed maximum filter.
 
 use super::arithmetic::Bounds;
 
@@ -7,7 +7,7 @@ use super::arithmetic::Bounds;
 pub(super) struct SlotMax<const N: usize> {
     /// The present slot comes first.
     slots: [f64; N],
-    /// The maximum of the others: it changes with the slots, and is asked for with every ACK.
+    /// The maximum of the others, cached because it is read for every ACK.
     before: f64,
 }
 
@@ -22,7 +22,7 @@ impl<const N: usize> SlotMax<N> {
         self.slots[0] = self.slots[0].at_least(value);
     }
 
-    /// Begins a slot; the oldest one is forgotten.
+    /// Starts a slot, and drops the oldest one.
     pub(super) fn advance(&mut self) {
         self.slots.rotate_right(1);
         self.slots[0] = 0.0;

@@ -1,23 +1,23 @@
-//! Whether the pipe is full (draft-ietf-ccwg-bbr, "Exiting Acceleration Based on Bandwidth Plateau").
+//! Detection of a full pipe (draft-ietf-ccwg-bbr, "Exiting Acceleration Based on Bandwidth Plateau").
 
 use crate::policy::control::path::RateSample;
 
-/// Looks for three rounds in which faster sending did not make delivery 25 % faster.
+/// Detects three rounds in which a faster rate did not increase the delivery rate by 25 %.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullPipe {
-    /// `BBR.full_bw_reached`: the pipe was full at some time.
+    /// `BBR.full_bw_reached`: whether the pipe was full at some time.
     pub(super) was_reached: bool,
-    /// `BBR.full_bw_now`: it was since the search began.
+    /// `BBR.full_bw_now`: whether it was full since the detection started.
     pub(super) is_now: bool,
     baseline: f64,
     rounds: u32,
 }
 
-const GROWTH: f64 = 1.25;
-const ROUNDS: u32 = 3;
+const FULL_BW_GROWTH: f64 = 1.25;
+const FULL_BW_ROUNDS: u32 = 3;
 
 impl FullPipe {
-    /// `ResetFullBW`: the search begins anew from this rate.
+    /// `ResetFullBW`: restarts the detection from this rate.
     pub(super) fn restart(&mut self, baseline: f64) {
         *self = Self { was_reached: self.was_reached, baseline, ..Self::default() };
     }
@@ -28,11 +28,11 @@ impl FullPipe {
             return;
         }
         let rate = sample.delivery_rate.unwrap_or(0.0);
-        if rate >= self.baseline * GROWTH {
+        if rate >= self.baseline * FULL_BW_GROWTH {
             return self.restart(rate);
         }
         self.rounds += 1;
-        self.is_now = self.rounds >= ROUNDS;
+        self.is_now = self.rounds >= FULL_BW_ROUNDS;
         self.was_reached |= self.is_now;
     }
 }

@@ -1,19 +1,19 @@
-//! The round trip without a queue, and when to look for it (draft-ietf-ccwg-bbr, "`ProbeRTT` Logic").
+//! The RTT without a queue, and when to probe for it (draft-ietf-ccwg-bbr, "`ProbeRTT` Logic").
 
 use super::BbrParameters;
 use earlybird_units::{Duration, Instant};
 
-/// Two minima: one over the interval between probes, one over the filter's length, which remembers one probe more.
+/// Two minima: over the interval between probes, and over the length of the filter, which covers one probe more.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MinRtt {
     /// `BBR.min_rtt`; `MAX` before the first sample.
     pub(super) value: Duration,
-    /// The same in seconds: asked for more often than it changes.
+    /// The same in seconds, cached because it is read more often than it changes.
     seconds: f64,
     stamp: Instant,
     probe_value: Duration,
     probe_stamp: Instant,
-    /// `BBR.probe_rtt_expired`: no sample was as short for so long that it is time to probe.
+    /// `BBR.probe_rtt_expired`: whether no sample was as short for an interval, so that a probe is due.
     pub(super) is_expired: bool,
 }
 
@@ -36,7 +36,7 @@ impl MinRtt {
         }
     }
 
-    /// The next probe is due an interval from now.
+    /// Restarts the interval until the next probe.
     pub(super) fn on_probed(&mut self, now: Instant) {
         self.probe_stamp = now;
     }

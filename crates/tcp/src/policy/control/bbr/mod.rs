@@ -1,8 +1,8 @@
-//! BBR version 3: models the path by its bandwidth and its round trip without a queue, and sends at that rate
-//! (draft-ietf-ccwg-bbr of August 2026, which names all that is quoted here).
+//! BBR version 3: models the path by its bandwidth and its RTT without a queue, and paces at that bandwidth (draft-ietf-ccwg-bbr of
+//! August 2026, whose names are quoted).
 //!
-//! Volumes count segments, rates segments per second. One file per part of the model; this one puts them together in the
-//! order of the draft's "Algorithm Organization".
+//! Volumes are in segments, rates in segments per second. There is one file per part of the model; this one combines them in the
+//! order of "Algorithm Organization" of the draft.
 
 mod aggregation;
 mod arithmetic;
@@ -22,7 +22,7 @@ mod window;
 
 use super::factory::{ControlFactory, ControlSetup, MarkAnswer, Needs};
 use super::path::{LostSegment, PathModel, RateSample};
-use super::{CongestionControl, Flight, Gauges, Progress, Window, tell_opening};
+use super::{CongestionControl, Flight, Gauges, Progress, Window, trace_syn_ack};
 use crate::policy::recovery::dupack_common::RecoveryRules;
 use crate::trace::Cx;
 use aggregation::Aggregation;
@@ -39,20 +39,20 @@ use short_term::ShortTerm;
 pub use state::State;
 use undo::Undo;
 
-/// BBR's parameters.
+/// Parameters of BBR.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BbrParameters {
-    /// The share of segments that may get lost in a round trip of probing (`BBR.LossThresh`).
+    /// The share of segments that may be lost in an RTT of probing (`BBR.LossThresh`).
     pub loss_threshold: f64,
-    /// What a round trip with losses leaves of the short-term bounds, at least (`BBR.Beta`).
+    /// The factor by which an RTT with losses reduces the short-term bounds at most (`BBR.Beta`).
     pub beta: f64,
-    /// The share of the volume known as safe that is left to others (`BBR.Headroom`).
+    /// The share of the safe volume that is left to other flows (`BBR.Headroom`).
     pub headroom: f64,
-    /// Time between probes of the round trip (`BBR.ProbeRTTInterval`).
+    /// Time between RTT probes (`BBR.ProbeRTTInterval`).
     pub probe_rtt_interval: Duration,
-    /// Time with little in flight in such a probe (`BBR.ProbeRTTDuration`).
+    /// Duration of an RTT probe (`BBR.ProbeRTTDuration`).
     pub probe_rtt_duration: Duration,
-    /// How long the shortest round trip counts (`BBR.MinRTTFilterLen`).
+    /// The window of the minimal RTT (`BBR.MinRTTFilterLen`).
     pub min_rtt_window: Duration,
 }
 
@@ -82,32 +82,32 @@ impl ControlFactory for BbrParameters {
     }
 }
 
-/// How far the repair of losses has come.
+/// The phase of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Repair {
+enum RecoveryPhase {
     None,
-    /// The next ACK shows up to which segment.
+    /// Recovery has started; the next ACK determines its end.
     Begins,
-    /// Until all segments below this number are acknowledged.
+    /// Recovery lasts until all segments below this number are acknowledged.
     Until(u64),
 }
 
-/// The BBR sender's model, state and window.
+/// Model, state and window of BBR.
 #[derive(Debug)]
 pub(crate) struct Bbr {
     parameters: BbrParameters,
     random: Random,
     state: State,
-    repair: Repair,
+    recovery: RecoveryPhase,
     initial_window: f64,
     cwnd: f64,
-    /// The window before losses or the probe of the round trip (`BBR.prior_cwnd`).
+    /// The window before losses or an RTT probe (`BBR.prior_cwnd`).
     prior_cwnd: f64,
-    /// `None` before the first round trip is measured: the draft takes 1 ms for it then.
+    /// `None` before the first RTT sample; the draft assumes 1 ms then.
     pacing_rate: Option<f64>,
     /// `BBR.bw`.
     bw: f64,
-    /// A slot per cycle of `ProbeBW`: this one and the last (`BBR.MaxBwFilterLen`).
+    /// The maximal bandwidth of this and the last cycle of `ProbeBW` (`BBR.MaxBwFilterLen`).
     max_bw: SlotMax<2>,
     min_rtt: MinRtt,
     rounds: Rounds,
@@ -118,8 +118,8 @@ pub(crate) struct Bbr {
     probe_rtt: ProbeRtt,
     undo: Undo,
     drain_start_round: u64,
-    /// Sending begins again after a rest (`BBR.idle_restart`).
-    restarts: bool,
+    /// Whether sending restarts after an idle period (`BBR.idle_restart`).
+    idle_restart: bool,
 }
 
 impl Bbr {
@@ -128,7 +128,7 @@ impl Bbr {
             parameters,
             random,
             state: State::Startup,
-            repair: Repair::None,
+            recovery: RecoveryPhase::None,
             initial_window: 1.0,
             cwnd: 1.0,
             prior_cwnd: 0.0,
@@ -144,12 +144,13 @@ impl Bbr {
             probe_rtt: ProbeRtt::default(),
             undo: Undo::default(),
             drain_start_round: 0,
-            restarts: false,
+            idle_restart: false,
         }
     }
 
     /// `UpdateModelAndState`.
     fn update_model(&mut self, now: Instant, sample: &RateSample) {
+        // The order of `UpdateModelAndState`: each step reads results of the ones before.
         self.short_term.on_sample(sample);
         self.update_max_bw(sample);
         let (is_probing, max_bw) = (self.state.is_probing(), self.max_bw.max());
@@ -161,29 +162,30 @@ impl Bbr {
         self.update_probe_bw(now, sample);
         self.min_rtt.on_sample(now, sample.rtt, &self.parameters);
         self.check_probe_rtt(now, sample);
+        // After all parts have read the signals of the last round.
         self.short_term.advance(sample);
         self.bw = self.max_bw.max().at_most(self.short_term.bw);
     }
 
-    /// `UpdateMaxBw`: a sample that the application limited counts only if it is the largest.
+    /// `UpdateMaxBw`: an application-limited sample counts only if it is the largest.
     fn update_max_bw(&mut self, sample: &RateSample) {
         self.rounds.on_sample(sample);
-        self.probing.rounds_since_up += u64::from(self.rounds.is_start);
+        self.probing.rounds_since_bw_probe += u64::from(self.rounds.is_start);
         let counts = |rate: &f64| !sample.is_app_limited || *rate >= self.max_bw.max();
         if let Some(rate) = sample.delivery_rate.filter(counts) {
             self.max_bw.note(rate);
         }
     }
 
-    /// The losses of one repair end when all that was outstanding is acknowledged: the window comes back.
-    fn end_repair(&mut self, sample: &RateSample) {
-        if self.repair == Repair::Begins {
-            self.repair = Repair::Until(sample.smax);
+    /// Ends recovery when everything that was outstanding is acknowledged, and restores the window.
+    fn end_recovery(&mut self, sample: &RateSample) {
+        if self.recovery == RecoveryPhase::Begins {
+            self.recovery = RecoveryPhase::Until(sample.smax);
         }
-        if let Repair::Until(end) = self.repair
+        if let RecoveryPhase::Until(end) = self.recovery
             && sample.una >= end
         {
-            self.repair = Repair::None;
+            self.recovery = RecoveryPhase::None;
             self.restore_cwnd();
         }
     }
@@ -201,7 +203,7 @@ impl PathModel for Bbr {
         if !is_app_limited {
             return;
         }
-        self.restarts = true;
+        self.idle_restart = true;
         self.aggregation.restart(now);
         if self.state.is_probe_bw() {
             self.set_pacing_rate(1.0);
@@ -212,6 +214,7 @@ impl PathModel for Bbr {
 
     /// `HandleLostPacket`.
     fn on_lost(&mut self, now: Instant, lost: &LostSegment) {
+        // Losses are reported before the sample of their ACK: the count must not be stale.
         self.rounds.delivered = lost.total_delivered;
         if self.short_term.on_lost(lost.number, lost.total_delivered) {
             self.save_state();
@@ -221,7 +224,7 @@ impl PathModel for Bbr {
 
     /// `UpdateOnACK`.
     fn on_sample(&mut self, now: Instant, sample: &RateSample) {
-        self.end_repair(sample);
+        self.end_recovery(sample);
         if self.pacing_rate.is_none() {
             self.init_pacing_rate(sample.rtt);
         }
@@ -230,7 +233,7 @@ impl PathModel for Bbr {
         self.set_cwnd(sample);
     }
 
-    fn is_holding_back(&self) -> bool {
+    fn is_probing_rtt(&self) -> bool {
         self.state == State::ProbeRtt
     }
 }
@@ -245,7 +248,7 @@ impl CongestionControl for Bbr {
     }
 
     fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64) {
-        tell_opening(cx, self);
+        trace_syn_ack(cx, self);
         self.initial_window = initial_window;
         self.cwnd = initial_window;
     }
@@ -255,25 +258,25 @@ impl CongestionControl for Bbr {
     /// `OnEnterFastRecovery`.
     fn on_loss(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {
         self.save_state();
-        self.repair = Repair::Begins;
+        self.recovery = RecoveryPhase::Begins;
     }
 
-    /// The model needs no marks: what the draft does with them asks for accurate feedback.
+    /// Ignores marks: the response of the draft needs accurate feedback.
     fn on_congestion_mark(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {}
 
-    /// `OnEnterRTO`: everything counts as lost, so that one segment may leave.
+    /// `OnEnterRTO`: everything counts as lost, and one segment may be sent.
     fn on_timeout(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {
         self.save_state();
-        self.repair = Repair::Begins;
+        self.recovery = RecoveryPhase::Begins;
         self.cwnd = 1.0;
     }
 
-    /// BBR remembers better than the caller what there was before.
+    /// Restores the saved state of the model, which is more than the window.
     fn undo(&mut self, _window: &Window) {
-        self.take_back_losses();
+        self.undo_losses();
     }
 
-    /// BBR keeps its window over a rest and paces instead ("Restarting From Idle").
+    /// Keeps the window over an idle period, as it is paced ("Restarting From Idle").
     fn on_idle(&mut self, _window: &Window) {}
 
     fn is_paced(&self) -> bool {

@@ -1,14 +1,14 @@
-//! `ProbeRTT`: half a pipe for a moment, to see the round trip without a queue (draft-ietf-ccwg-bbr, "`ProbeRTT`").
+//! `ProbeRTT`: a reduced flight for a short time, to measure the RTT without a queue (draft-ietf-ccwg-bbr, "`ProbeRTT`").
 
 use super::arithmetic::volume;
 use super::{Bbr, State};
 use crate::policy::control::path::RateSample;
 use earlybird_units::Instant;
 
-/// How far the probe has come.
+/// The progress of the probe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeRtt {
-    /// The end of the time with little in flight, once that is reached (`BBR.probe_rtt_done_stamp`).
+    /// The end of the probe, once the reduced flight is reached (`BBR.probe_rtt_done_stamp`).
     ends: Option<Instant>,
     is_round_done: bool,
 }
@@ -16,7 +16,7 @@ pub(super) struct ProbeRtt {
 impl Bbr {
     /// `CheckProbeRTT`.
     pub(super) fn check_probe_rtt(&mut self, now: Instant, sample: &RateSample) {
-        if self.state != State::ProbeRtt && self.min_rtt.is_expired && !self.restarts {
+        if self.state != State::ProbeRtt && self.min_rtt.is_expired && !self.idle_restart {
             self.save_cwnd();
             self.state = State::ProbeRtt;
             self.probe_rtt = ProbeRtt::default();
@@ -26,7 +26,7 @@ impl Bbr {
         if self.state == State::ProbeRtt {
             self.handle_probe_rtt(now, sample);
         }
-        self.restarts = false;
+        self.idle_restart = false;
     }
 
     fn handle_probe_rtt(&mut self, now: Instant, sample: &RateSample) {
@@ -49,7 +49,7 @@ impl Bbr {
         }
         self.min_rtt.on_probed(now);
         self.restore_cwnd();
-        self.short_term.forget_bounds();
+        self.short_term.reset_shortterm_model();
         if self.full_pipe.was_reached {
             self.start_down(now);
             self.state = State::Cruise;

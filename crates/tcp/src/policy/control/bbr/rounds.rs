@@ -1,16 +1,16 @@
-//! Round trips counted by packets (draft-ietf-ccwg-bbr, "`BBR.round_count`").
+//! Rounds, counted by delivered packets (draft-ietf-ccwg-bbr, "`BBR.round_count`").
 
 use crate::policy::control::path::RateSample;
 
-/// A round ends when something is delivered that was sent after it began.
+/// A round ends when a segment is delivered that was sent after its start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
     /// `BBR.round_count`.
     pub(super) count: u64,
-    /// `BBR.round_start`: the last ACK began a round.
+    /// `BBR.round_start`: whether the last ACK started a round.
     pub(super) is_start: bool,
     next_delivered: u64,
-    /// All that was delivered so far.
+    /// Segments delivered so far.
     pub(super) delivered: u64,
 }
 
@@ -25,7 +25,7 @@ impl Rounds {
         }
     }
 
-    /// `StartRound`: the round begins anew.
+    /// `StartRound`: restarts the round.
     pub(super) fn restart(&mut self) {
         self.next_delivered = self.delivered;
     }

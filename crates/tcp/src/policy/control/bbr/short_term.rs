@@ -1,10 +1,10 @@
-//! The short-term model: how fast and how much the path delivered in the last round trip, after losses
-//! (draft-ietf-ccwg-bbr, "When not Probing for Bandwidth").
+//! The short-term model: rate and volume delivered in the last round, after losses (draft-ietf-ccwg-bbr, "When not Probing for
+//! Bandwidth").
 
 use super::arithmetic::{Bounds, volume};
 use crate::policy::control::path::RateSample;
 
-/// What the last round delivered, and the bounds that losses made of it.
+/// The delivery of the last round, and the bounds that losses derive from it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShortTerm {
     /// `BBR.bw_shortterm`; infinite without losses.
@@ -16,11 +16,12 @@ pub(super) struct ShortTerm {
     pub(super) inflight_latest: f64,
     /// `BBR.is_loss_in_round`.
     pub(super) is_loss_in_round: bool,
-    /// `BBR.loss_round_start`: the last ACK ended a round trip since a loss.
+    /// `BBR.loss_round_start`: whether the last ACK ended an RTT since a loss.
     pub(super) is_round_start: bool,
     loss_round_delivered: u64,
-    /// Runs of neighbours lost in this round, and the segment lost last.
-    runs: u32,
+    /// Loss events (runs of consecutive lost segments) in this round.
+    loss_runs: u32,
+    /// The last lost segment.
     last_lost: Option<u64>,
 }
 
@@ -34,21 +35,21 @@ impl Default for ShortTerm {
             is_loss_in_round: false,
             is_round_start: false,
             loss_round_delivered: 0,
-            runs: 0,
+            loss_runs: 0,
             last_lost: None,
         }
     }
 }
 
 impl ShortTerm {
-    /// `NoteLoss`: says whether it is the first one of the round.
+    /// `NoteLoss`. Returns whether it is the first loss of the round.
     pub(super) fn on_lost(&mut self, number: u64, delivered: u64) -> bool {
         let is_first = !self.is_loss_in_round;
         if is_first {
             self.loss_round_delivered = delivered;
         }
         self.is_loss_in_round = true;
-        self.runs += u32::from(self.last_lost.is_none_or(|last| last + 1 != number));
+        self.loss_runs += u32::from(self.last_lost.is_none_or(|last| last + 1 != number));
         self.last_lost = Some(number);
         is_first
     }
@@ -77,35 +78,35 @@ impl ShortTerm {
         self.is_loss_in_round = false;
     }
 
-    /// `AdvanceLatestDeliverySignals`, when all else has read the last round.
+    /// `AdvanceLatestDeliverySignals`, after the signals of the last round were used.
     pub(super) fn advance(&mut self, sample: &RateSample) {
         if self.is_round_start {
             self.bw_latest = sample.delivery_rate.unwrap_or(0.0);
             self.inflight_latest = volume(sample.delivered);
-            self.forget_runs();
+            self.reset_loss_events();
         }
     }
 
-    fn forget_runs(&mut self) {
-        self.runs = 0;
+    fn reset_loss_events(&mut self) {
+        self.loss_runs = 0;
         self.last_lost = None;
     }
 
-    /// Returns how many runs of neighbours were lost in the round.
-    pub(super) fn lost_runs(&self) -> u32 {
-        self.runs
+    /// Returns the number of loss events in the round.
+    pub(super) fn loss_events(&self) -> u32 {
+        self.loss_runs
     }
 
     /// `ResetCongestionSignals`.
-    pub(super) fn forget_round(&mut self) {
+    pub(super) fn reset_congestion_signals(&mut self) {
         self.is_loss_in_round = false;
         self.bw_latest = 0.0;
         self.inflight_latest = 0.0;
-        self.forget_runs();
+        self.reset_loss_events();
     }
 
     /// `ResetShortTermModel`.
-    pub(super) fn forget_bounds(&mut self) {
+    pub(super) fn reset_shortterm_model(&mut self) {
         self.bw = f64::INFINITY;
         self.inflight = f64::INFINITY;
     }
@@ -164,6 +165,6 @@ mod tests {
         for number in [3, 4, 5, 9, 11] {
             model.on_lost(number, 0);
         }
-        assert_eq!(model.lost_runs(), 3);
+        assert_eq!(model.loss_events(), 3);
     }
 }

@@ -1,13 +1,13 @@
 //! Startup and Drain (draft-ietf-ccwg-bbr, "Startup" and "Drain").
 
 use super::arithmetic::{Bounds, volume};
-use super::{Bbr, Repair, State};
+use super::{Bbr, RecoveryPhase, State};
 use crate::policy::control::path::RateSample;
 use earlybird_units::Instant;
 
-/// `BBRStartupFullLossCnt`: runs of neighbours lost in one round.
-const LOST_RUNS: u32 = 6;
-/// Rounds after which the bandwidth was overestimated rather than the queue long.
+/// `BBRStartupFullLossCnt`: loss events in one round.
+const FULL_LOSS_COUNT: u32 = 6;
+/// Rounds after which Drain ends: the bandwidth was overestimated.
 const DRAIN_ROUNDS: u64 = 3;
 
 impl Bbr {
@@ -25,11 +25,11 @@ impl Bbr {
         }
     }
 
-    /// `CheckStartupHighLoss`: a whole round of repair, in which more than the threshold got lost, in several places.
+    /// `CheckStartupHighLoss`: a full round in recovery, with more losses than the threshold, in several loss events.
     fn is_loss_too_high(&self, sample: &RateSample) -> bool {
         self.short_term.is_round_start
-            && self.repair != Repair::None
-            && self.short_term.lost_runs() >= LOST_RUNS
+            && self.recovery != RecoveryPhase::None
+            && self.short_term.loss_events() >= FULL_LOSS_COUNT
             && self.is_inflight_too_high(sample.lost, sample.tx_in_flight)
     }
 

@@ -1,26 +1,25 @@
-//! The states and what each does to rate and window (draft-ietf-ccwg-bbr, "Summary of Control Behavior in the State
-//! Machine").
+//! The states and their gains (draft-ietf-ccwg-bbr, "Summary of Control Behavior in the State Machine").
 
-/// What BBR is doing; in series a number from 0 on, in this order.
+/// The state of BBR; in time series a number from 0, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Doubles the rate every round trip until the pipe is full.
+    /// Doubles the rate per RTT until the pipe is full.
     Startup,
-    /// Lets the queue of startup run empty.
+    /// Drains the queue of Startup.
     Drain,
-    /// `ProbeBW_DOWN`: sends more slowly than the path delivers, to leave room.
+    /// `ProbeBW_DOWN`: sends below the bandwidth, to drain the queue and leave headroom.
     Down,
-    /// `ProbeBW_CRUISE`: sends as fast as the path delivers.
+    /// `ProbeBW_CRUISE`: sends at the bandwidth.
     Cruise,
-    /// `ProbeBW_REFILL`: fills the pipe for one round trip, before it probes for more.
+    /// `ProbeBW_REFILL`: fills the pipe for one RTT before the probe.
     Refill,
-    /// `ProbeBW_UP`: sends faster than the path delivers, to see if it can do more.
+    /// `ProbeBW_UP`: sends above the bandwidth, to probe for more.
     Up,
-    /// Empties the pipe by half, to see the round trip without a queue.
+    /// `ProbeRTT`: halves the flight, to measure the RTT without a queue.
     ProbeRtt,
 }
 
-/// 4·ln 2: the smallest gain with which the rate doubles each round trip.
+/// 4·ln 2: the smallest gain that doubles the rate per RTT.
 const STARTUP_PACING_GAIN: f64 = 2.77;
 const DEFAULT_CWND_GAIN: f64 = 2.0;
 

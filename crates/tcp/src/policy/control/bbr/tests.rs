@@ -114,7 +114,7 @@ fn startup_ends_after_a_round_of_repair_with_six_losses_apart() {
     };
     let (apart, together) = ([1, 3, 5, 7, 9, 11], [1, 2, 3, 4, 5, 6]);
     assert!(ended(&apart, false) && ended(&apart, true), "even if the application limits");
-    assert!(!ended(&apart[1..], false), "five runs");
+    assert!(!ended(&apart[1..], false), "five loss_runs");
     assert!(!ended(&together, false), "one run");
     conforms(
         Area::Control,
@@ -199,7 +199,7 @@ fn the_round_trip_is_probed_with_half_a_pipe_for_200_ms() {
         driver.now > Instant::ZERO + Duration::from_secs(5) && driver.now < Instant::ZERO + Duration::from_millis(5200)
     );
     assert!((driver.bbr.cwnd - 25.0).abs() < 1e-9, "{}", driver.bbr.cwnd);
-    assert!(driver.bbr.is_holding_back());
+    assert!(driver.bbr.is_probing_rtt());
     driver.sample.in_flight = 25;
     let states = [(); 6].map(|()| driver.round(500));
     assert_eq!(states[..5], [State::ProbeRtt; 5]);

@@ -1,12 +1,12 @@
-//! Losses that were none (draft-ietf-ccwg-bbr, "Updating the Model Upon Detecting a Spurious Loss Recovery").
+//! Undo of spurious losses (draft-ietf-ccwg-bbr, "Updating the Model Upon Detecting a Spurious Loss Recovery").
 
 use super::arithmetic::Bounds;
-use super::{Bbr, Repair, State};
+use super::{Bbr, RecoveryPhase, State};
 
-/// What losses may change, as it was before them.
+/// The state before losses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    /// The state that the losses ended, if they did (`BBR.undo_state`).
+    /// The state that the losses ended, if any (`BBR.undo_state`).
     pub(super) state: Option<State>,
     bw: f64,
     inflight: f64,
@@ -22,19 +22,19 @@ impl Bbr {
     }
 
     /// `HandleSpuriousLossDetection`.
-    pub(super) fn take_back_losses(&mut self) {
-        self.repair = Repair::None;
+    pub(super) fn undo_losses(&mut self) {
+        self.recovery = RecoveryPhase::None;
         self.restore_cwnd();
         self.short_term.is_loss_in_round = false;
         self.full_pipe.restart(0.0);
         self.short_term.bw = self.short_term.bw.at_least(self.undo.bw);
         self.short_term.inflight = self.short_term.inflight.at_least(self.undo.inflight);
         self.probing.inflight = self.probing.inflight.at_least(self.undo.long_term);
-        self.return_to_state();
+        self.restore_state();
     }
 
-    /// The state that the losses ended begins again; a probe of the round trip goes on.
-    fn return_to_state(&mut self) {
+    /// Restores the state that the losses ended; an RTT probe continues.
+    fn restore_state(&mut self) {
         let Some(ended) = self.undo.state.take().filter(|ended| *ended != self.state) else { return };
         let is_interruptible = self.state != State::ProbeRtt;
         if ended == State::Startup {

@@ -1,14 +1,14 @@
 //! Pacing rate and congestion window (draft-ietf-ccwg-bbr, "Updating Control Parameters").
 
 use super::arithmetic::{Bounds, volume};
-use super::{Bbr, Repair, State};
+use super::{Bbr, RecoveryPhase, State};
 use crate::policy::control::path::RateSample;
 use crate::policy::send_quantum::send_quantum;
 use earlybird_units::Duration;
 
-/// `BBR.MinPipeCwnd`: two segments on the way there, and ACKs for two on the way back.
+/// `BBR.MinPipeCwnd`: two segments in flight, and ACKs of two.
 pub(super) const SMALLEST_CWND: f64 = 4.0;
-/// `BBR.PacingMarginPercent` of 1: a little less than the bandwidth keeps queues short.
+/// `BBR.PacingMarginPercent` of 1: pacing slightly below the bandwidth keeps queues short.
 const PACING_MARGIN: f64 = 0.99;
 /// `BBR.offload_budget` in quanta.
 const OFFLOAD_QUANTA: f64 = 3.0;
@@ -20,7 +20,7 @@ impl Bbr {
         self.pacing_rate = rtt.map(|rtt| self.state.pacing_gain() * self.initial_window / rtt.as_secs_f64());
     }
 
-    /// `SetPacingRateWithGain`: before the pipe was full the rate only rises.
+    /// `SetPacingRateWithGain`: before the pipe is full the rate only rises.
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bw * PACING_MARGIN;
         let rises = self.pacing_rate.is_some_and(|before| rate > before);
@@ -46,7 +46,7 @@ impl Bbr {
         volume.at_least(budget).at_least(SMALLEST_CWND) + room_to_probe
     }
 
-    /// `Inflight(1.0)`: what fills the path at bandwidth `bw` without a queue.
+    /// `Inflight(1.0)`: the volume that fills the path at bandwidth `bw` without a queue.
     pub(super) fn full_pipe_volume(&self, bw: f64) -> f64 {
         self.with_quanta(self.bdp_multiple(bw, 1.0))
     }
@@ -63,6 +63,7 @@ impl Bbr {
         let grown = self.cwnd + volume(sample.newly_acked);
         if self.full_pipe.was_reached {
             self.cwnd = grown.at_most(most);
+        // Before the pipe is full the window may exceed the model, which is still an underestimate.
         } else if self.cwnd < most || volume(sample.total_delivered) < self.initial_window {
             self.cwnd = grown;
         }
@@ -78,7 +79,7 @@ impl Bbr {
         self.bdp_multiple(self.bw, State::ProbeRtt.cwnd_gain()).at_least(SMALLEST_CWND)
     }
 
-    /// `BoundCwndForModel`: what losses showed to be too much.
+    /// `BoundCwndForModel`: the bounds that losses have set.
     fn model_bound(&self) -> f64 {
         let long_term = match self.state {
             State::Down | State::Refill | State::Up => self.probing.inflight,
@@ -88,7 +89,7 @@ impl Bbr {
         long_term.at_most(self.short_term.inflight).at_least(SMALLEST_CWND)
     }
 
-    /// `InflightWithHeadroom`: leaves a part of what is known as safe to others.
+    /// `InflightWithHeadroom`: leaves a part of the safe volume to other flows.
     pub(super) fn inflight_with_headroom(&self) -> f64 {
         let safe = self.probing.inflight;
         if safe.is_infinite() {
@@ -97,14 +98,14 @@ impl Bbr {
         (safe - (self.parameters.headroom * safe).at_least(1.0)).at_least(SMALLEST_CWND)
     }
 
-    /// `TargetInflight`: the bandwidth-delay product, unless losses cut the window.
+    /// `TargetInflight`: the BDP, unless losses have reduced the window.
     pub(super) fn target_inflight(&self) -> f64 {
         self.bdp().at_most(self.cwnd)
     }
 
-    /// `SaveCwnd`: remembers the last window that neither losses nor a probe had changed.
+    /// `SaveCwnd`: saves the last window without the effect of losses or an RTT probe.
     pub(super) fn save_cwnd(&mut self) {
-        let is_good = self.repair == Repair::None && self.state != State::ProbeRtt;
+        let is_good = self.recovery == RecoveryPhase::None && self.state != State::ProbeRtt;
         self.prior_cwnd = if is_good { self.cwnd } else { self.prior_cwnd.at_least(self.cwnd) };
     }
 

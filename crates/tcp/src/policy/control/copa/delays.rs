@@ -1,22 +1,23 @@
-//! What Copa knows of the path: round trips over times of different lengths (paper, §§2.1, 2.2).
+//! RTT minima and maxima of Copa over windows of different lengths (paper, §§2.1, 2.2).
 
 use super::recent::Recent;
 use earlybird_units::{Duration, Instant};
 
-/// The queue counts as nearly empty below this share of what it was at most (§2.2).
+/// The queue counts as nearly empty below the largest queueing delay divided by this (§2.2).
 const NEARLY_EMPTY: u64 = 10;
-/// Round trips of the detector: for the emptiest queue, and for the longest (§2.2; genericCC, `rtt-window.cc`, takes four for both).
+/// RTTs over which the detector takes the smallest queueing delay (§2.2; genericCC, `rtt-window.cc`, uses four).
 const EMPTIEST: u64 = 5;
+/// RTTs over which the detector takes the largest queueing delay.
 const LONGEST: u64 = 4;
 
 #[derive(Clone, Debug)]
 pub(super) struct Delays {
-    /// The smoothed round trip (RFC 6298 §2.3); zero before the first.
+    /// The smoothed RTT (RFC 6298 §2.3); zero before the first sample.
     smoothed: Duration,
-    /// `RTTmin`: the round trip without a queue.
+    /// `RTTmin`: the RTT without a queue.
     min: Recent,
     min_window: Duration,
-    /// `RTTstanding`: the shortest of half a round trip, which delayed and bunched ACKs do not reach.
+    /// `RTTstanding`: the minimum over half an RTT, which excludes delayed and compressed ACKs.
     standing: Recent,
     emptiest: Recent,
     longest: Recent,
@@ -37,10 +38,11 @@ impl Delays {
     pub(super) fn on_rtt(&mut self, now: Instant, rtt: Duration) {
         let is_first = self.smoothed == Duration::ZERO;
         self.smoothed = if is_first { rtt } else { (self.smoothed * 7 + rtt) / 8 };
-        self.min.note(now, rtt, self.min_window);
-        self.standing.note(now, rtt, self.smoothed / 2);
-        self.emptiest.note(now, rtt, self.smoothed * EMPTIEST);
-        self.longest.note(now, rtt, self.smoothed * LONGEST);
+        self.min.insert(now, rtt, self.min_window);
+        // §2.1: RTTstanding is the smallest RTT over srtt/2.
+        self.standing.insert(now, rtt, self.smoothed / 2);
+        self.emptiest.insert(now, rtt, self.smoothed * EMPTIEST);
+        self.longest.insert(now, rtt, self.smoothed * LONGEST);
     }
 
     pub(super) fn smoothed(&self) -> Duration {
@@ -57,11 +59,11 @@ impl Delays {
         self.standing().saturating_sub(self.min.best().unwrap_or(Duration::ZERO))
     }
 
-    /// Returns whether the queue was nearly empty in the last round trips, as flows of Copa alone leave it (§2.2). A queue that was
-    /// empty all the time is that too.
+    /// Returns whether the queue was nearly empty in the last RTTs, as it is with Copa flows alone (§2.2), or empty all the time.
     pub(super) fn was_nearly_empty(&self) -> bool {
         let above_min = |recent: &Recent| recent.best().zip(self.min.best()).map(|(rtt, min)| rtt.saturating_sub(min));
         let [least, most] = [&self.emptiest, &self.longest].map(|recent| above_min(recent).unwrap_or(Duration::ZERO));
+        // §2.2: a queue below 10 % of its largest length counts as nearly empty.
         least * NEARLY_EMPTY < most || least == Duration::ZERO
     }
 }

@@ -1,13 +1,13 @@
-//! Losses so heavy that no delay tells of them: behind a policer or a queue of a packet or two (genericCC, `ReduceOnLoss`).
+//! Response to heavy losses without delay, behind a policer or a very short queue (genericCC, `ReduceOnLoss`).
 
 use earlybird_units::{Duration, Instant};
 
-/// More than this share of the segments of two round trips …
-const HEAVY: f64 = 0.3;
-/// … and of so many at least …
-const ENOUGH: u64 = 20;
-/// … leaves this much of the window.
-const LEFT: f64 = 0.7;
+/// The share of lost segments in two RTTs above which losses are heavy.
+const HEAVY_LOSS_SHARE: f64 = 0.3;
+/// The least number of segments for the share to be valid.
+const MIN_SEGMENTS: u64 = 20;
+/// The factor by which heavy losses reduce the window.
+const HEAVY_LOSS_FACTOR: f64 = 0.7;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Losses {
@@ -21,16 +21,16 @@ impl Losses {
         self.lost += 1;
     }
 
-    /// Counts what is delivered, and says what is left of the window.
+    /// Counts delivered segments, and returns the factor for the window.
     pub(super) fn on_delivered(&mut self, now: Instant, segments: u64, rtt: Duration) -> f64 {
         self.delivered += segments;
         let all = self.lost + self.delivered;
-        if now - self.since <= rtt * 2 || all <= ENOUGH {
+        if now - self.since <= rtt * 2 || all <= MIN_SEGMENTS {
             return 1.0;
         }
-        let is_heavy = self.lost as f64 > HEAVY * all as f64;
+        let is_heavy = self.lost as f64 > HEAVY_LOSS_SHARE * all as f64;
         *self = Self { since: now, ..Self::default() };
-        if is_heavy { LEFT } else { 1.0 }
+        if is_heavy { HEAVY_LOSS_FACTOR } else { 1.0 }
     }
 }
 

@@ -1,9 +1,9 @@
-//! Copa: aims at the rate 1/(δ·dq), where dq is the queueing delay, so that few segments stand in the queue and it is empty every
-//! few round trips; beside flows that fill it, it claims as much as they do.
+//! Copa: its target rate is 1/(δ·dq), where dq is the queueing delay, so that the queue is short and empties every few RTTs; in
+//! competition with flows that fill the queue it increases its share.
 //!
-//! Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018 ("the paper": its rules as
-//! they are quoted where its authors' program is discussed); and that program, genericCC (`markoviancc.cc`, `rtt-window.cc`,
-//! `estimators.cc`). docs/transports.md says where they differ from each other, and from mvfst's `Copa.cpp`.
+//! Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018 ("the paper"), and the
+//! program of its authors, genericCC (`markoviancc.cc`, `rtt-window.cc`, `estimators.cc`). docs/transports.md lists the differences
+//! between them and to mvfst's `Copa.cpp`.
 
 mod delays;
 mod losses;
@@ -13,7 +13,7 @@ mod velocity;
 
 use super::factory::{ControlFactory, ControlSetup, MarkAnswer, Needs};
 use super::path::{LostSegment, PathModel, RateSample};
-use super::{CongestionControl, Flight, Gauges, Progress, Window, tell_opening};
+use super::{CongestionControl, Flight, Gauges, Progress, Window, trace_syn_ack};
 use crate::policy::recovery::dupack_common::RecoveryRules;
 use crate::trace::Cx;
 use alloc::boxed::Box;
@@ -23,14 +23,14 @@ use losses::Losses;
 use mode::Mode;
 use velocity::Velocity;
 
-/// Copa's parameters.
+/// Parameters of Copa.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CopaParameters {
-    /// `δ` of the default mode: what delay counts beside throughput.
+    /// `δ` of the default mode: the weight of delay against throughput.
     pub delta: f64,
-    /// How long the shortest round trip counts.
+    /// The window of `RTTmin`.
     pub min_rtt_window: Duration,
-    /// Whether it switches to the competitive mode beside flows that fill the queue.
+    /// Whether it uses the competitive mode beside flows that fill the queue.
     pub competes: bool,
 }
 
@@ -55,14 +55,14 @@ impl ControlFactory for CopaParameters {
 
 /// The smallest window (genericCC, `update_intersend_time`).
 const SMALLEST_CWND: f64 = 2.0;
-/// Segments leave at twice the window per round trip: the window decides, and a queue of one's own does not build up (§2.1).
-const PACE: f64 = 2.0;
+/// Pacing rate in windows per `RTTstanding`: the window limits the rate, and pacing avoids bursts (§2.1).
+const PACING_GAIN: f64 = 2.0;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Copa {
     competes: bool,
     cwnd: f64,
-    /// The window doubles each round trip until the rate exceeds its target (§2.1).
+    /// Whether the window doubles per RTT, until the rate exceeds its target (§2.1).
     is_slow_start: bool,
     delays: Delays,
     velocity: Velocity,
@@ -83,10 +83,10 @@ impl Copa {
         }
     }
 
-    /// A window that is not used claims no more of the queue.
+    /// Selects the mode. With an unused window the competitive mode claims no more.
     fn choose_mode(&mut self, now: Instant, is_used: bool) {
         if !self.competes || self.delays.was_nearly_empty() {
-            self.mode.be_default(now);
+            self.mode.set_default(now);
         } else if is_used {
             self.mode.compete(now, self.delays.smoothed());
         }
@@ -95,19 +95,21 @@ impl Copa {
     /// Returns whether cwnd/RTTstanding ≤ 1/(δ·dq).
     fn is_below_target(&self) -> bool {
         let (standing, queueing) = (self.delays.standing().as_secs_f64(), self.delays.queueing().as_secs_f64());
-        self.cwnd * queueing <= self.mode.queued() * standing
+        // §2.1: the target rate λ = 1/(δ·dq) against cwnd/RTTstanding, without the division.
+        self.cwnd * queueing <= self.mode.target_queue() * standing
     }
 
-    /// Returns v/δ, by which the window changes in a round trip.
-    fn change_per_round_trip(&self) -> f64 {
-        self.velocity.value(self.cwnd, self.mode.queued()) * self.mode.queued()
+    /// Returns v/δ, the change of the window per RTT.
+    fn change_per_rtt(&self) -> f64 {
+        self.velocity.value(self.cwnd, self.mode.target_queue()) * self.mode.target_queue()
     }
 
-    /// Moves the window towards its target (§2.1). What is not used does not grow (RFC 7661's idea; the paper has endless
-    /// transfers only).
+    /// Moves the window towards its target (§2.1). An unused window does not grow (the idea of RFC 7661; the paper has bulk transfers
+    /// only).
     fn adjust(&mut self, sample: &RateSample) {
         let acked = sample.newly_acked as f64;
-        let step = acked * self.change_per_round_trip() / self.cwnd;
+        // §2.1: cwnd changes by v/(δ·cwnd) per ACK.
+        let step = acked * self.change_per_rtt() / self.cwnd;
         let is_below = self.is_below_target();
         self.is_slow_start &= is_below;
         match (is_below, sample.is_cwnd_limited) {
@@ -119,7 +121,7 @@ impl Copa {
 }
 
 impl PathModel for Copa {
-    /// The handshake's packets are short: what a full one takes longer than they do on its way would look like a queue.
+    /// Ignores the RTT of the handshake: its packets are short, and the longer transmission of full ones would look like a queue.
     fn on_opened(&mut self, _now: Instant, _rtt: Option<Duration>) {}
 
     fn on_restart(&mut self, _now: Instant, _is_app_limited: bool) {}
@@ -134,15 +136,17 @@ impl PathModel for Copa {
             self.delays.on_rtt(now, rtt);
         }
         self.choose_mode(now, sample.is_cwnd_limited);
+        // The velocity applies after slow start only (§2.1).
         if !self.is_slow_start {
             self.velocity.on_sample(sample, self.cwnd);
         }
         self.adjust(sample);
+        // Last: heavy losses override what delay says.
         self.cwnd *= self.losses.on_delivered(now, sample.newly_acked, self.delays.smoothed());
         self.cwnd = self.cwnd.max(SMALLEST_CWND);
     }
 
-    fn is_holding_back(&self) -> bool {
+    fn is_probing_rtt(&self) -> bool {
         false
     }
 }
@@ -157,19 +161,19 @@ impl CongestionControl for Copa {
     }
 
     fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64) {
-        tell_opening(cx, self);
+        trace_syn_ack(cx, self);
         self.cwnd = initial_window;
     }
 
     fn on_progress(&mut self, _cx: &mut Cx<'_>, _progress: &Progress) {}
 
-    /// A loss changes no window: delay does (§2.2, and genericCC's `onDupACK`).
+    /// Ignores losses; only delay changes the window (§2.2, and genericCC's `onDupACK`).
     fn on_loss(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {}
 
-    /// Marks are no part of Copa.
+    /// Ignores marks, which Copa does not use.
     fn on_congestion_mark(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {}
 
-    /// All that was in flight counts as lost: it begins anew (RFC 5681 §3.1; the paper and genericCC know no timeout).
+    /// Restarts slow start, as everything in flight counts as lost (RFC 5681 §3.1; the paper and genericCC have no timeout).
     fn on_timeout(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {
         self.cwnd = 1.0;
         self.is_slow_start = true;
@@ -179,7 +183,7 @@ impl CongestionControl for Copa {
         self.cwnd = self.cwnd.max(window.cwnd);
     }
 
-    /// Over a rest the window stays, and is paced.
+    /// Keeps the window over an idle period; it is paced.
     fn on_idle(&mut self, _window: &Window) {}
 
     fn is_paced(&self) -> bool {
@@ -188,7 +192,7 @@ impl CongestionControl for Copa {
 
     fn pacing_rate(&self) -> Option<f64> {
         let standing = self.delays.standing();
-        (standing > Duration::ZERO).then(|| PACE * self.cwnd / standing.as_secs_f64())
+        (standing > Duration::ZERO).then(|| PACING_GAIN * self.cwnd / standing.as_secs_f64())
     }
 
     fn path_model(&mut self) -> Option<&mut dyn PathModel> {
@@ -196,7 +200,7 @@ impl CongestionControl for Copa {
     }
 
     fn gauges(&self) -> Gauges {
-        let (queueing_delay, alpha) = (Some(self.delays.queueing()), Some(self.change_per_round_trip()));
+        let (queueing_delay, alpha) = (Some(self.delays.queueing()), Some(self.change_per_rtt()));
         Gauges { queueing_delay, alpha, ..Gauges::default() }
     }
 }

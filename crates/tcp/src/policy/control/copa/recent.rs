@@ -1,38 +1,38 @@
-//! The shortest or longest round trip of a time that has just passed.
+//! The smallest or largest RTT over a sliding window.
 
 use alloc::collections::VecDeque;
 use earlybird_units::{Duration, Instant};
 
-/// A sample that is no better than the last one is kept only if it is a share of the window younger: as many are enough to know
-/// the best of at least all but that share, however many come.
-const KEPT: u64 = 64;
+/// A sample that is no better than the last one is kept only if it is younger by this fraction of the window, so that the number of
+/// samples is bounded.
+const RESOLUTION: u64 = 64;
 
-/// Those samples of a window, the oldest first, that were not bettered since.
+/// The samples of a window that no later one surpasses, the oldest first (a monotonic queue).
 #[derive(Clone, Debug)]
 pub(super) struct Recent {
-    prefers: fn(&Duration, &Duration) -> bool,
+    is_better_or_equal: fn(&Duration, &Duration) -> bool,
     samples: VecDeque<(Instant, Duration)>,
 }
 
 impl Recent {
     pub(super) const fn shortest() -> Self {
-        Self { prefers: Duration::le, samples: VecDeque::new() }
+        Self { is_better_or_equal: Duration::le, samples: VecDeque::new() }
     }
 
     pub(super) const fn longest() -> Self {
-        Self { prefers: Duration::ge, samples: VecDeque::new() }
+        Self { is_better_or_equal: Duration::ge, samples: VecDeque::new() }
     }
 
-    /// Takes a sample, and forgets what is older than the window.
-    pub(super) fn note(&mut self, now: Instant, rtt: Duration, window: Duration) {
-        while self.samples.pop_back_if(|(_, last)| (self.prefers)(&rtt, last)).is_some() {}
-        if self.samples.back().is_none_or(|(at, _)| now - *at >= window / KEPT) {
+    /// Inserts a sample, and removes those older than the window.
+    pub(super) fn insert(&mut self, now: Instant, rtt: Duration, window: Duration) {
+        while self.samples.pop_back_if(|(_, last)| (self.is_better_or_equal)(&rtt, last)).is_some() {}
+        if self.samples.back().is_none_or(|(at, _)| now - *at >= window / RESOLUTION) {
             self.samples.push_back((now, rtt));
         }
         while self.samples.len() > 1 && self.samples.pop_front_if(|(at, _)| now - *at > window).is_some() {}
     }
 
-    /// Returns the best one; `None` before any sample.
+    /// Returns the best sample; `None` before any.
     pub(super) fn best(&self) -> Option<Duration> {
         self.samples.front().map(|(_, rtt)| *rtt)
     }
@@ -57,14 +57,14 @@ mod tests {
                 now += step;
                 all.push((now, rtt));
                 let (at, sample) = (Instant::from_nanos(now), Duration::from_nanos(rtt));
-                shortest.note(at, sample, Duration::from_nanos(WINDOW));
-                longest.note(at, sample, Duration::from_nanos(WINDOW));
+                shortest.insert(at, sample, Duration::from_nanos(WINDOW));
+                longest.insert(at, sample, Duration::from_nanos(WINDOW));
                 let within = |age| all.iter().filter(move |(at, _)| now - at <= age).map(|(_, rtt)| *rtt);
                 let [least, most] = [&shortest, &longest].map(|recent| recent.best().map_or(0, Duration::as_nanos));
-                let young = WINDOW - WINDOW / KEPT;
+                let young = WINDOW - WINDOW / RESOLUTION;
                 prop_assert!(within(WINDOW).min() <= Some(least) && Some(least) <= within(young).min());
                 prop_assert!(within(WINDOW).max() >= Some(most) && Some(most) >= within(young).max());
-                prop_assert!(shortest.samples.len() <= KEPT as usize + 1);
+                prop_assert!(shortest.samples.len() <= RESOLUTION as usize + 1);
             }
         }
     }

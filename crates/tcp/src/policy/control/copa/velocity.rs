@@ -1,52 +1,51 @@
-//! How fast the window moves: faster the longer it goes one way (paper, §2.1, step 3).
+//! The velocity of the window: it increases while the direction stays the same (paper, §2.1, step 3).
 
 use crate::policy::control::path::RateSample;
 use core::cmp::Ordering;
 
-/// The direction must have stayed the same so often: it does for 2.5 round trips where the queue rises and falls evenly, which is
-/// no reason to hurry.
-const PATIENCE: u32 = 3;
+/// The number of RTTs with the same direction before the velocity doubles: in equilibrium the direction changes every 2.5 RTTs.
+const MIN_UNCHANGED: u32 = 3;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Velocity {
-    /// The paper's `v`.
+    /// `v` of the paper.
     value: f64,
     direction: Ordering,
-    /// Round trips that ended in the direction of the one before.
+    /// The number of RTTs with the same direction as the one before.
     unchanged: u32,
-    /// The round trip ends when something is acknowledged that was sent with so much delivered …
+    /// The RTT ends with the ACK of a segment that was sent when this many were delivered.
     round_end: u64,
-    /// … and began with this window.
-    began_with: f64,
+    /// The window at the start of the RTT.
+    start_cwnd: f64,
 }
 
 impl Velocity {
     pub(super) const fn new() -> Self {
-        Self { value: 1.0, direction: Ordering::Equal, unchanged: 0, round_end: 0, began_with: 0.0 }
+        Self { value: 1.0, direction: Ordering::Equal, unchanged: 0, round_end: 0, start_cwnd: 0.0 }
     }
 
-    /// Returns `v` for a window of which `queued` segments are to stand in the queue: it moves by no more than itself in a round trip
-    /// (genericCC, `update_intersend_time`; the paper sets no bound).
-    pub(super) fn value(&self, cwnd: f64, queued: f64) -> f64 {
-        self.value.min(cwnd / queued).max(1.0)
+    /// Returns `v` for a window with a target queue, limited so that the window changes by at most itself per RTT (genericCC,
+    /// `update_intersend_time`; the paper has no limit).
+    pub(super) fn value(&self, cwnd: f64, target_queue: f64) -> f64 {
+        self.value.min(cwnd / target_queue).max(1.0)
     }
 
-    /// An ACK came, at this window: at the end of a round trip it shows which way that went.
+    /// Processes an ACK with window `cwnd`, and updates the direction at the end of an RTT.
     pub(super) fn on_sample(&mut self, sample: &RateSample, cwnd: f64) {
         if sample.prior_delivered < self.round_end {
             return;
         }
-        self.turn(cwnd.total_cmp(&self.began_with));
-        (self.round_end, self.began_with) = (sample.total_delivered, cwnd);
+        self.update_direction(cwnd.total_cmp(&self.start_cwnd));
+        (self.round_end, self.start_cwnd) = (sample.total_delivered, cwnd);
     }
 
-    fn turn(&mut self, direction: Ordering) {
+    fn update_direction(&mut self, direction: Ordering) {
         let is_unchanged = direction == self.direction && direction != Ordering::Equal;
         self.direction = direction;
         self.unchanged = if is_unchanged { self.unchanged + 1 } else { 0 };
         if !is_unchanged {
             self.value = 1.0;
-        } else if self.unchanged >= PATIENCE {
+        } else if self.unchanged >= MIN_UNCHANGED {
             self.value *= 2.0;
         }
     }

@@ -1,39 +1,39 @@
 //! The cubic function of time (RFC 9438 §4.2).
 
 /// C in segments per cubic second (RFC 9438 §5).
-pub(crate) const AGGRESSIVENESS: f64 = 0.4;
+pub(crate) const C: f64 = 0.4;
 
-/// `W_cubic(t)`: concave up to the plateau at `W_max`, convex beyond.
+/// `W_cubic(t)`: concave up to `W_max`, convex beyond.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CubicCurve {
-    plateau: f64,
-    /// K, the seconds from the start of the curve to the plateau.
-    rise: f64,
+    w_max: f64,
+    /// K: seconds from the start of the curve to `W_max`.
+    k: f64,
 }
 
 impl CubicCurve {
-    /// Makes the curve that starts at `cwnd` segments and passes its plateau at `plateau` (RFC 9438 equation 2).
+    /// Returns the curve that starts at `cwnd` segments and reaches `w_max` after K (RFC 9438 equation 2).
     ///
-    /// A window above the plateau makes the plateau: the curve then begins there, with K = 0 (RFC 9438 §4.8, §4.10).
-    pub fn new(plateau: f64, cwnd: f64) -> Self {
-        let plateau = plateau.max(cwnd);
-        Self { plateau, rise: libm::cbrt((plateau - cwnd) / AGGRESSIVENESS) }
+    /// With a window above `w_max` the curve starts at its plateau, with K = 0 (RFC 9438 §4.8, §4.10).
+    pub fn new(w_max: f64, cwnd: f64) -> Self {
+        let w_max = w_max.max(cwnd);
+        Self { w_max, k: libm::cbrt((w_max - cwnd) / C) }
     }
 
-    /// Returns the window in segments so many seconds after the start (RFC 9438 equation 1).
+    /// Returns the window in segments at `seconds` after the start (RFC 9438 equation 1).
     pub fn at(&self, seconds: f64) -> f64 {
-        let distance = seconds - self.rise;
-        AGGRESSIVENESS * distance * distance * distance + self.plateau
+        let distance = seconds - self.k;
+        C * distance * distance * distance + self.w_max
     }
 
-    /// Returns K, the seconds from the start to the plateau.
-    pub fn seconds_to_plateau(&self) -> f64 {
-        self.rise
+    /// Returns K in seconds.
+    pub fn k(&self) -> f64 {
+        self.k
     }
 
-    /// Returns the window at the plateau, `W_max`.
-    pub fn plateau(&self) -> f64 {
-        self.plateau
+    /// Returns `W_max` in segments.
+    pub fn w_max(&self) -> f64 {
+        self.w_max
     }
 }
 
@@ -42,9 +42,9 @@ mod tests {
     use super::*;
     use earlybird_conformance::{Area, conforms};
 
-    fn assert_curve(start: f64, rise: f64, windows: [f64; 6]) {
+    fn assert_curve(start: f64, k: f64, windows: [f64; 6]) {
         let curve = CubicCurve::new(100.0, start);
-        assert!((curve.seconds_to_plateau() - rise).abs() < 1e-6);
+        assert!((curve.k() - k).abs() < 1e-6);
         for (seconds, expected) in [0.0, 1.0, 2.0, 4.0, 6.0, 8.0].into_iter().zip(windows) {
             let window = curve.at(seconds);
             assert!((window - expected).abs() < 1e-6, "{seconds} s: {window}, not {expected}");
@@ -79,17 +79,17 @@ mod tests {
     fn it_is_concave_below_the_plateau_and_convex_above() {
         let curve = CubicCurve::new(100.0, 70.0);
         let bend = |seconds: f64| curve.at(seconds + 0.1) - 2.0 * curve.at(seconds) + curve.at(seconds - 0.1);
-        let rise = curve.seconds_to_plateau();
+        let k = curve.k();
         for step in 1..40 {
             let distance = f64::from(step) * 0.1;
-            assert!(bend(rise - distance) < 0.0 && bend(rise + distance) > 0.0, "{distance}");
+            assert!(bend(k - distance) < 0.0 && bend(k + distance) > 0.0, "{distance}");
         }
     }
 
     #[test]
     fn a_window_above_the_plateau_begins_a_new_one() {
         let curve = CubicCurve::new(50.0, 60.0);
-        assert_eq!((curve.plateau(), curve.seconds_to_plateau()), (60.0, 0.0));
+        assert_eq!((curve.w_max(), curve.k()), (60.0, 0.0));
         assert!((curve.at(1.0) - 60.4).abs() < 1e-12);
     }
 }

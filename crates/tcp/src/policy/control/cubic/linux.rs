@@ -1,49 +1,44 @@
-//! CUBIC in whole numbers, as Linux counts: the window grows by one segment after so many ACKs.
+//! CUBIC of Linux, in integers: the window grows by one segment after `cnt` ACKs.
 //!
-//! v2.1 is kernel 2.6.22's `tcp_cubic.c`, v2.3 kernel 2.6.38's. Kernels from 4.0 on count segments in place of ACKs, for one ACK
-//! may tell of many (`tcp_cong_avoid_ai`). Only the cube root is more exact here.
+//! v2.1 is `tcp_cubic.c` of kernel 2.6.22, v2.3 that of 2.6.38. Kernels since 4.0 count acknowledged segments instead of ACKs, because
+//! of stretch ACKs (`tcp_cong_avoid_ai`). Names are those of `struct bictcp`. Only the cube root is more exact here.
 
 use super::CubicConfig;
 use super::root::cube_root;
 use crate::policy::control::slow_start::SlowStart;
-use crate::policy::control::{CongestionControl, Flight, Progress, Window, tell_opening};
+use crate::policy::control::{CongestionControl, Flight, Progress, Window, trace_syn_ack};
 use crate::trace::Cx;
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant};
 
-/// What differs between the versions.
+/// The differences between the versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LinuxVersion {
     /// β in 1024ths.
     beta: u32,
-    /// Above the plateau the window grows at most by so many segments per 100 ms of the smallest round trip.
-    largest_increment: Option<u32>,
-    /// Before the first loss the window grows once in so many ACKs …
+    /// Above the plateau: the largest growth in segments per 100 ms of the smallest RTT.
+    max_increment: Option<u32>,
+    /// `cnt` before the first loss.
     first_epoch: u32,
-    /// … exactly, or at least.
+    /// Whether that is exact, or an upper bound.
     first_epoch_is_fixed: bool,
-    /// What counts is the segments acknowledged, not the ACKs; and slow start ends at its threshold, not one beyond.
-    counts_segments: bool,
+    /// Whether acknowledged segments count, not ACKs; then slow start ends at its threshold, not one segment beyond.
+    counts_acked: bool,
 }
 
 /// Linux 2.6.22.
 pub(super) const V21: LinuxVersion = LinuxVersion {
     beta: 819,
-    largest_increment: Some(16),
+    max_increment: Some(16),
     first_epoch: 50,
     first_epoch_is_fixed: true,
-    counts_segments: false,
+    counts_acked: false,
 };
 /// Linux 2.6.38.
-pub(super) const V23: LinuxVersion = LinuxVersion {
-    beta: 717,
-    largest_increment: None,
-    first_epoch: 20,
-    first_epoch_is_fixed: false,
-    counts_segments: false,
-};
+pub(super) const V23: LinuxVersion =
+    LinuxVersion { beta: 717, max_increment: None, first_epoch: 20, first_epoch_is_fixed: false, counts_acked: false };
 /// Linux 6.18.
-pub(super) const V6: LinuxVersion = LinuxVersion { counts_segments: true, ..V23 };
+pub(super) const V6: LinuxVersion = LinuxVersion { counts_acked: true, ..V23 };
 
 /// Scale of β.
 const BETA_SCALE: u32 = 1024;
@@ -55,19 +50,19 @@ const TICKS_SHIFT: u32 = 10;
 const CUBE_SHIFT: u32 = 10 + 3 * TICKS_SHIFT;
 /// The kernel's clock: milliseconds.
 const CLOCK: u64 = 1000;
-/// The target is computed anew after so many milliseconds (`HZ/32`), or when the window has changed.
+/// The target is updated after this many milliseconds (`HZ/32`), or when the window has changed.
 const UPDATE_INTERVAL: u64 = CLOCK / 32;
 /// Segments per ACK are averaged in 16ths.
 const ACK_RATIO_SHIFT: u32 = 4;
-/// Where the curve lies below the window, one segment more in so many windows.
-const STANDSTILL: u32 = 100;
-/// Where segments count, the window grows by one for two of them at most.
-const FASTEST: u32 = 2;
+/// If the curve is below the window, it grows by one segment per this many windows.
+const SLOW_GROWTH: u32 = 100;
+/// The smallest `cnt` if segments count: growth by one per two segments.
+const MIN_CNT: u32 = 2;
 /// The smallest slow-start threshold.
 const SMALLEST_SSTHRESH: u32 = 2;
 
 impl LinuxVersion {
-    /// ACKs per window for one segment more, were it Reno with this β, in eighths.
+    /// Returns the ACKs per segment of growth for Reno with this β, in eighths (`beta_scale`).
     const fn reno_scale(self) -> u32 {
         8 * (BETA_SCALE + self.beta) / 3 / (BETA_SCALE - self.beta)
     }
@@ -80,125 +75,126 @@ pub(super) struct LinuxCubic {
     slow_start: Box<dyn SlowStart>,
     cwnd: u32,
     ssthresh: u32,
-    /// ACKs since the window grew, or segments.
-    counted: u32,
-    state: State,
+    /// ACKs, or segments, since the window grew (`snd_cwnd_cnt`).
+    cwnd_cnt: u32,
+    bictcp: BicTcp,
 }
 
-/// What a timeout forgets.
+/// The state that a timeout resets (`struct bictcp`).
 #[derive(Clone, Copy, Debug)]
-struct State {
-    /// ACKs for one segment more.
-    acks_per_segment: u32,
-    last_max: u32,
+struct BicTcp {
+    /// ACKs for one segment of growth.
+    cnt: u32,
+    last_max_cwnd: u32,
     had_loss: bool,
     /// The window and the time of the last computation.
     computed: Option<(u32, u64)>,
     epoch: Option<Epoch>,
-    /// Smallest round trip in milliseconds.
-    smallest_rtt: Option<u64>,
+    /// Smallest RTT in milliseconds.
+    delay_min: Option<u64>,
     /// Segments per ACK in 16ths.
-    ack_ratio: u32,
+    delayed_ack: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// In milliseconds.
+    /// Start in milliseconds.
     start: u64,
-    plateau: u32,
+    origin_point: u32,
     /// Ticks from the start to the plateau.
-    rise: u64,
-    /// ACKs not yet turned into Reno's growth.
+    bic_k: u64,
+    /// ACKs that are not yet part of `tcp_cwnd` (`ack_cnt`).
     acks: u32,
-    /// Where Reno would be.
-    reno: u32,
+    /// The estimated window of Reno.
+    tcp_cwnd: u32,
 }
 
-impl Default for State {
+impl Default for BicTcp {
     fn default() -> Self {
         Self {
-            acks_per_segment: 0,
-            last_max: 0,
+            cnt: 0,
+            last_max_cwnd: 0,
             had_loss: false,
             computed: None,
             epoch: None,
-            smallest_rtt: None,
-            ack_ratio: 2 << ACK_RATIO_SHIFT,
+            delay_min: None,
+            delayed_ack: 2 << ACK_RATIO_SHIFT,
         }
     }
 }
 
 impl Epoch {
-    fn new(now: u64, cwnd: u32, last_max: u32, acks: u32) -> Self {
-        let below = u64::from(last_max.saturating_sub(cwnd));
-        let rise = cube_root((1 << CUBE_SHIFT) / SCALED_C * below);
-        Self { start: now, plateau: last_max.max(cwnd), rise, acks, reno: cwnd }
+    fn new(now: u64, cwnd: u32, last_max_cwnd: u32, acks: u32) -> Self {
+        let below = u64::from(last_max_cwnd.saturating_sub(cwnd));
+        let bic_k = cube_root((1 << CUBE_SHIFT) / SCALED_C * below);
+        Self { start: now, origin_point: last_max_cwnd.max(cwnd), bic_k, acks, tcp_cwnd: cwnd }
     }
 
     fn ticks(&self, now: u64) -> u64 {
         ((now - self.start) << TICKS_SHIFT) / CLOCK
     }
 
-    /// Returns the window on the curve after so many ticks.
+    /// Returns the window on the curve after `ticks`.
     fn target(&self, ticks: u64) -> u32 {
-        let distance = ticks.abs_diff(self.rise);
+        let distance = ticks.abs_diff(self.bic_k);
         let cube = distance.saturating_mul(distance).saturating_mul(distance).saturating_mul(SCALED_C);
-        // Below 2²⁴ after the shift.
+        // The shifted value is below 2²⁴ and fits.
         let offset = (cube >> CUBE_SHIFT) as u32;
-        if ticks < self.rise { self.plateau.saturating_sub(offset) } else { self.plateau + offset }
+        if ticks < self.bic_k { self.origin_point.saturating_sub(offset) } else { self.origin_point + offset }
     }
 
-    fn grow_reno(&mut self, acks_per_segment: u32) {
-        while self.acks > acks_per_segment {
-            self.acks -= acks_per_segment;
-            self.reno += 1;
+    fn update_tcp_cwnd(&mut self, cnt: u32) {
+        while self.acks > cnt {
+            self.acks -= cnt;
+            self.tcp_cwnd += 1;
         }
     }
 }
 
-impl State {
+impl BicTcp {
     fn on_rtt(&mut self, now: u64, rtt: Duration) {
-        // Samples right after a recovery are not believed.
+        // Linux discards samples of the first second of an epoch, right after recovery (`cubictcp_acked`).
         if self.epoch.is_some_and(|epoch| now - epoch.start < CLOCK) {
             return;
         }
-        let rtt = milliseconds(rtt).max(1);
-        self.smallest_rtt = Some(self.smallest_rtt.map_or(rtt, |smallest| smallest.min(rtt)));
+        let rtt = as_millis(rtt).max(1);
+        self.delay_min = Some(self.delay_min.map_or(rtt, |smallest| smallest.min(rtt)));
     }
 
     fn on_acked(&mut self, segments: u64) {
-        self.ack_ratio =
-            self.ack_ratio - (self.ack_ratio >> ACK_RATIO_SHIFT) + segments.min(u64::from(u16::MAX)) as u32;
+        self.delayed_ack =
+            self.delayed_ack - (self.delayed_ack >> ACK_RATIO_SHIFT) + segments.min(u64::from(u16::MAX)) as u32;
     }
 
     /// Computes after how many ACKs, or segments, the window grows; at most every 1/32 s while it stays the same. `counted` came
     /// now.
-    fn update(&mut self, version: LinuxVersion, now: u64, cwnd: u32, counted: u32) {
+    fn update(&mut self, version: LinuxVersion, now: u64, cwnd: u32, cwnd_cnt: u32) {
         if let Some(epoch) = &mut self.epoch {
-            epoch.acks += counted;
+            epoch.acks += cwnd_cnt;
         }
         if self.computed.is_some_and(|(window, at)| window == cwnd && now - at <= UPDATE_INTERVAL) {
             return;
         }
         self.computed = Some((cwnd, now));
-        let epoch = *self.epoch.get_or_insert(Epoch::new(now, cwnd, self.last_max, counted));
-        let cubic = self.acks_by_curve(version, &epoch, now, cwnd);
-        let acks = self.acks_by_reno(version, cubic, cwnd);
-        self.acks_per_segment = if version.counts_segments {
-            acks.max(FASTEST)
+        let epoch = *self.epoch.get_or_insert(Epoch::new(now, cwnd, self.last_max_cwnd, cwnd_cnt));
+        let cubic = self.cubic_cnt(version, &epoch, now, cwnd);
+        let acks = self.reno_cnt(version, cubic, cwnd);
+        self.cnt = if version.counts_acked {
+            acks.max(MIN_CNT)
         } else {
-            ((acks << ACK_RATIO_SHIFT) / self.ack_ratio).max(1)
+            ((acks << ACK_RATIO_SHIFT) / self.delayed_ack).max(1)
         };
     }
 
-    fn acks_by_curve(&self, version: LinuxVersion, epoch: &Epoch, now: u64, cwnd: u32) -> u32 {
-        let ticks = epoch.ticks(now + self.smallest_rtt.unwrap_or(0));
+    fn cubic_cnt(&self, version: LinuxVersion, epoch: &Epoch, now: u64, cwnd: u32) -> u32 {
+        let ticks = epoch.ticks(now + self.delay_min.unwrap_or(0));
+        // The curve one RTT ahead, as the target of RFC 9438 §4.2.
         let target = epoch.target(ticks);
-        let mut acks = if target > cwnd { cwnd / (target - cwnd) } else { STANDSTILL * cwnd };
-        if let (Some(largest), Some(rtt)) = (version.largest_increment, self.smallest_rtt)
-            && ticks >= epoch.rise
+        let mut acks = if target > cwnd { cwnd / (target - cwnd) } else { SLOW_GROWTH * cwnd };
+        if let (Some(largest), Some(rtt)) = (version.max_increment, self.delay_min)
+            && ticks >= epoch.bic_k
         {
-            // Per 100 ms of round trip.
+            // Per 100 ms of RTT.
             acks = acks.max((u64::from(cwnd) * CLOCK / (10 * u64::from(largest) * rtt)) as u32);
         }
         match (self.had_loss, version.first_epoch_is_fixed) {
@@ -208,14 +204,15 @@ impl State {
         }
     }
 
-    fn acks_by_reno(&mut self, version: LinuxVersion, acks: u32, cwnd: u32) -> u32 {
+    fn reno_cnt(&mut self, version: LinuxVersion, acks: u32, cwnd: u32) -> u32 {
         let Some(epoch) = &mut self.epoch else { return acks };
-        epoch.grow_reno((cwnd * version.reno_scale()) >> 3);
-        if epoch.reno > cwnd { acks.min(cwnd / (epoch.reno - cwnd)) } else { acks }
+        epoch.update_tcp_cwnd((cwnd * version.reno_scale()) >> 3);
+        // The Reno-friendly region: at least as fast as Reno would be.
+        if epoch.tcp_cwnd > cwnd { acks.min(cwnd / (epoch.tcp_cwnd - cwnd)) } else { acks }
     }
 }
 
-fn milliseconds(span: Duration) -> u64 {
+fn as_millis(span: Duration) -> u64 {
     span.as_nanos() / 1_000_000
 }
 
@@ -226,19 +223,19 @@ impl LinuxCubic {
             fast_convergence: config.fast_convergence,
             slow_start: config.slow_start.policy(),
             cwnd: 1,
-            // Infinity becomes the largest number.
+            // The cast turns infinity into the largest number.
             ssthresh: ssthresh as u32,
-            counted: 0,
-            state: State::default(),
+            cwnd_cnt: 0,
+            bictcp: BicTcp::default(),
         }
     }
 
     fn is_slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh || (self.cwnd == self.ssthresh && !self.version.counts_segments)
+        self.cwnd < self.ssthresh || (self.cwnd == self.ssthresh && !self.version.counts_acked)
     }
 
-    /// Returns the segments that are left for avoidance.
-    fn start_slowly(&mut self, now: Instant, progress: &Progress, may_grow: bool) -> u32 {
+    /// Grows in slow start, and returns the rest for congestion avoidance.
+    fn grow_in_slow_start(&mut self, now: Instant, progress: &Progress, may_grow: bool) -> u32 {
         let step = self.slow_start.on_progress(now, progress, f64::from(self.cwnd));
         if step.is_over {
             self.ssthresh = self.cwnd.max(SMALLEST_SSTHRESH);
@@ -247,45 +244,46 @@ impl LinuxCubic {
             return 0;
         }
         let growth = step.growth as u32;
-        // At the threshold old kernels are in slow start once more.
-        let least = u32::from(!self.version.counts_segments);
+        // Old kernels compare with `<=` and are in slow start at the threshold once more.
+        let least = u32::from(!self.version.counts_acked);
         let grown = growth.min(self.ssthresh.saturating_sub(self.cwnd).max(least));
         self.cwnd += grown;
-        if self.version.counts_segments { growth - grown } else { 0 }
+        if self.version.counts_acked { growth - grown } else { 0 }
     }
 
-    fn avoid_congestion(&mut self, now: u64, segments: u32) {
-        if self.version.counts_segments {
-            return self.avoid_by_segments(now, segments);
+    fn congestion_avoidance(&mut self, now: u64, segments: u32) {
+        if self.version.counts_acked {
+            return self.cong_avoid_ai(now, segments);
         }
-        self.state.update(self.version, now, self.cwnd, 1);
-        if self.counted >= self.state.acks_per_segment {
+        self.bictcp.update(self.version, now, self.cwnd, 1);
+        if self.cwnd_cnt >= self.bictcp.cnt {
             self.cwnd += 1;
-            self.counted = 0;
+            self.cwnd_cnt = 0;
         } else {
-            self.counted += 1;
+            self.cwnd_cnt += 1;
         }
     }
 
-    /// `tcp_cong_avoid_ai` of Linux 4.0 and later.
-    fn avoid_by_segments(&mut self, now: u64, segments: u32) {
-        self.state.update(self.version, now, self.cwnd, segments);
-        let each = self.state.acks_per_segment;
-        if self.counted >= each {
-            self.counted = 0;
+    /// Grows as `tcp_cong_avoid_ai` of Linux 4.0 and later.
+    fn cong_avoid_ai(&mut self, now: u64, segments: u32) {
+        self.bictcp.update(self.version, now, self.cwnd, segments);
+        let each = self.bictcp.cnt;
+        if self.cwnd_cnt >= each {
+            self.cwnd_cnt = 0;
             self.cwnd += 1;
         }
-        self.counted += segments;
-        self.cwnd += self.counted / each;
-        self.counted %= each;
+        self.cwnd_cnt += segments;
+        self.cwnd += self.cwnd_cnt / each;
+        self.cwnd_cnt %= each;
     }
 
-    fn reduced(&self) -> u32 {
+    fn ssthresh_after_loss(&self) -> u32 {
         (self.cwnd * self.version.beta / BETA_SCALE).max(SMALLEST_SSTHRESH)
     }
 
-    fn next_max(&self) -> u32 {
-        if self.fast_convergence && self.cwnd < self.state.last_max {
+    fn next_last_max_cwnd(&self) -> u32 {
+        if self.fast_convergence && self.cwnd < self.bictcp.last_max_cwnd {
+            // Fast convergence (RFC 9438 §4.7).
             self.cwnd * (BETA_SCALE + self.version.beta) / (2 * BETA_SCALE)
         } else {
             self.cwnd
@@ -303,41 +301,41 @@ impl CongestionControl for LinuxCubic {
     }
 
     fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64) {
-        tell_opening(cx, self);
+        trace_syn_ack(cx, self);
         self.cwnd = initial_window as u32;
     }
 
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
         let now = cx.now.as_nanos() / 1_000_000;
-        self.state.on_acked(progress.acked);
+        self.bictcp.on_acked(progress.acked);
         if let Some(rtt) = progress.rtt {
-            self.state.on_rtt(now, rtt);
+            self.bictcp.on_rtt(now, rtt);
         }
-        let may_grow = progress.used_up(self.cwnd());
+        let may_grow = progress.is_cwnd_used(self.cwnd());
         let mut segments = progress.growth as u32;
         if self.is_slow_start() {
-            segments = self.start_slowly(cx.now, progress, may_grow);
+            segments = self.grow_in_slow_start(cx.now, progress, may_grow);
         }
         if may_grow && segments > 0 {
-            self.avoid_congestion(now, segments);
+            self.congestion_avoidance(now, segments);
         }
     }
 
     fn on_loss(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {
-        self.state.last_max = self.next_max();
-        self.state.had_loss = true;
-        self.state.epoch = None;
-        self.ssthresh = self.reduced();
+        self.bictcp.last_max_cwnd = self.next_last_max_cwnd();
+        self.bictcp.had_loss = true;
+        self.bictcp.epoch = None;
+        self.ssthresh = self.ssthresh_after_loss();
         self.cwnd = self.ssthresh;
-        self.counted = 0;
+        self.cwnd_cnt = 0;
         self.slow_start.on_loss();
     }
 
     fn on_timeout(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {
-        self.ssthresh = self.reduced();
+        self.ssthresh = self.ssthresh_after_loss();
         self.cwnd = 1;
-        self.counted = 0;
-        self.state = State::default();
+        self.cwnd_cnt = 0;
+        self.bictcp = BicTcp::default();
         self.slow_start.on_timeout();
     }
 
@@ -352,7 +350,7 @@ impl CongestionControl for LinuxCubic {
 
     fn on_idle(&mut self, window: &Window) {
         (self.cwnd, self.ssthresh) = (window.cwnd as u32, window.ssthresh as u32);
-        self.counted = 0;
+        self.cwnd_cnt = 0;
     }
 }
 
@@ -509,8 +507,8 @@ mod tests {
         for (below, kernel) in
             [(1, 1388), (3, 2003), (10, 2991), (50, 5120), (100, 6451), (1000, 13_897), (10_000, 29_930)]
         {
-            let rise = Epoch::new(0, 10, 10 + below, 1).rise;
-            assert!(rise.abs_diff(kernel) * 1000 <= kernel, "{below}: {rise}, not {kernel}");
+            let bic_k = Epoch::new(0, 10, 10 + below, 1).bic_k;
+            assert!(bic_k.abs_diff(kernel) * 1000 <= kernel, "{below}: {bic_k}, not {kernel}");
         }
     }
 
@@ -572,21 +570,21 @@ mod tests {
         let cx = &mut Cx { now: Instant::ZERO, trace: &mut () };
         cubic.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 100.0);
         cubic.on_loss(cx, &Flight::new(100));
-        assert_eq!((cubic.cwnd, cubic.ssthresh, cubic.state.last_max), (79, 79, 100));
+        assert_eq!((cubic.cwnd, cubic.ssthresh, cubic.bictcp.last_max_cwnd), (79, 79, 100));
         cubic.on_timeout(cx, &Flight::new(79));
-        assert_eq!((cubic.cwnd, cubic.ssthresh, cubic.state.last_max), (1, 63, 0));
+        assert_eq!((cubic.cwnd, cubic.ssthresh, cubic.bictcp.last_max_cwnd), (1, 63, 0));
     }
 
     #[test]
     fn fast_convergence_lowers_the_plateau_below_the_window() {
-        for (fast_convergence, last_max) in [(true, 71), (false, 79)] {
+        for (fast_convergence, last_max_cwnd) in [(true, 71), (false, 79)] {
             let config = CubicConfig { fast_convergence, ..CubicConfig::V21 };
             let mut cubic = LinuxCubic::new(V21, config, 10.0);
             let cx = &mut Cx { now: Instant::ZERO, trace: &mut () };
             cubic.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 100.0);
             cubic.on_loss(cx, &Flight::new(100));
             cubic.on_loss(cx, &Flight::new(79));
-            assert_eq!(cubic.state.last_max, last_max);
+            assert_eq!(cubic.bictcp.last_max_cwnd, last_max_cwnd);
         }
     }
 }

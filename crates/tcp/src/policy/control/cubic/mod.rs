@@ -1,7 +1,7 @@
 //! CUBIC: the window is a cubic function of the time since the last reduction.
 //!
-//! RFC 9438 with real numbers, and three of Linux's integer forms: v2.1 (kernel 2.6.22, the one in ns-2.35's Linux agent),
-//! v2.3 (kernels from 2.6.29 on), and v2.3 as it counts since kernel 4.0.
+//! RFC 9438 with real numbers, and three integer versions of Linux: v2.1 (kernel 2.6.22, as in ns-2.35's Linux agent), v2.3 (kernels
+//! since 2.6.29), and v2.3 with the counting of kernels since 4.0.
 
 mod curve;
 mod linux;
@@ -18,7 +18,7 @@ use alloc::boxed::Box;
 use linux::LinuxCubic;
 use rfc9438::Cubic;
 
-/// Which CUBIC.
+/// The version of CUBIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CubicVersion {
     /// RFC 9438.
@@ -27,30 +27,30 @@ pub enum CubicVersion {
     V21,
     /// Linux 2.6.38, "TCP CUBIC v2.3".
     V23,
-    /// Linux 6.x, which still calls itself v2.3: the window grows by what is acknowledged, however many ACKs tell.
+    /// Linux 6.x, also called v2.3: the window grows by acknowledged segments, not by ACKs.
     Linux,
 }
 
-/// CUBIC's parameters.
+/// Parameters of CUBIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CubicConfig {
-    /// Which CUBIC.
+    /// The version.
     pub version: CubicVersion,
-    /// Give way to new flows: a window that shrinks twice in a row lowers the plateau too (RFC 9438 §4.7).
+    /// Whether fast convergence is on: a second reduction in a row lowers `W_max`, for new flows (RFC 9438 §4.7).
     pub fast_convergence: bool,
-    /// How slow start ends.
+    /// The rule that ends slow start.
     pub slow_start: SlowStartRule,
 }
 
 impl CubicConfig {
-    /// Returns the standard.
+    /// RFC 9438.
     pub const RFC9438: Self =
         Self { version: CubicVersion::Rfc9438, fast_convergence: true, slow_start: SlowStartRule::Standard };
-    /// Returns Linux 2.6.22.
+    /// Linux 2.6.22.
     pub const V21: Self = Self { version: CubicVersion::V21, ..Self::RFC9438 };
-    /// Returns Linux 2.6.38, which had `HyStart` on.
+    /// Linux 2.6.38, with `HyStart`.
     pub const V23: Self = Self { version: CubicVersion::V23, slow_start: SlowStartRule::Hystart, ..Self::RFC9438 };
-    /// Returns Linux 6.x, with a `HyStart` that leaves slow start less easily.
+    /// Linux 6.x, with a less sensitive `HyStart`.
     pub const LINUX: Self =
         Self { version: CubicVersion::Linux, slow_start: SlowStartRule::HystartLinux, ..Self::RFC9438 };
 }
@@ -60,7 +60,7 @@ impl ControlFactory for CubicConfig {
         "cubic"
     }
 
-    /// Where the profile cuts what is in flight, so does CUBIC (RFC 9438 §4.6); else the usable window, as ns-2 does.
+    /// Builds the control. It reduces the flight (RFC 9438 §4.6), or the usable window, as in ns-2, if the profile does so.
     fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
         let (largest, ssthresh) = (setup.largest_window, setup.ssthresh);
         match self.version {

@@ -1,22 +1,22 @@
-//! CUBIC as RFC 9438 has it, with windows in real segments.
+//! CUBIC of RFC 9438, with windows as real numbers of segments.
 
 use super::CubicConfig;
 use super::curve::CubicCurve;
 use crate::policy::control::reno::{SMALLEST_SSTHRESH, slow_start_share};
 use crate::policy::control::slow_start::SlowStart;
-use crate::policy::control::{CongestionControl, Flight, Progress, Window, tell_opening};
+use crate::policy::control::{CongestionControl, Flight, Progress, Window, trace_syn_ack};
 use crate::trace::Cx;
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant};
 
 /// `β_cubic` (RFC 9438 §4.6).
 const BETA: f64 = 0.7;
-/// `α_cubic`: with it, additive increase and this β get Reno's mean window (RFC 9438 §4.3).
+/// `α_cubic`: the additive increase that has Reno's average window with this β (RFC 9438 §4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-/// The target lies at most so many times above the window (RFC 9438 §4.2).
-const LARGEST_STEP: f64 = 1.5;
-/// Weight of a new sample in the smoothed round-trip time (RFC 6298 §2.3).
-const SMOOTHING: f64 = 0.125;
+/// The largest ratio of target to window (RFC 9438 §4.2).
+const MAX_TARGET_RATIO: f64 = 1.5;
+/// Gain of the smoothed RTT (RFC 6298 §2.3).
+const SRTT_GAIN: f64 = 0.125;
 
 #[derive(Debug)]
 pub(super) struct Cubic {
@@ -24,33 +24,33 @@ pub(super) struct Cubic {
     ssthresh: f64,
     largest: f64,
     config: CubicConfig,
-    cuts_flight: bool,
+    reduces_flight: bool,
     slow_start: Box<dyn SlowStart>,
-    /// Smoothed round-trip time in seconds.
-    rtt: Option<f64>,
-    /// `W_max`; zero where there is none: before the first loss and after a timeout.
-    plateau: f64,
-    /// `cwnd_prior`: the window when the threshold was set last.
-    prior: f64,
+    /// Smoothed RTT in seconds.
+    srtt: Option<f64>,
+    /// `W_max`; zero if there is none, before the first loss and after a timeout.
+    w_max: f64,
+    /// `cwnd_prior`: the window at the last change of the threshold.
+    cwnd_prior: f64,
     epoch: Option<Epoch>,
-    /// Plateau, prior window and stage before the last reduction, in case the loss was none.
-    before: (f64, f64, Option<Epoch>),
+    /// `w_max`, `cwnd_prior` and epoch before the last reduction, for an undo.
+    saved: (f64, f64, Option<Epoch>),
 }
 
-/// A stage of congestion avoidance.
+/// An epoch of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     curve: CubicCurve,
-    /// Time in this stage, without that in which the window was not used (RFC 9438 §5.8).
+    /// Time in this epoch, without periods in which the window was not used (RFC 9438 §5.8).
     elapsed: Duration,
     updated: Instant,
-    /// `W_est`: where Reno would be.
-    reno: f64,
+    /// `W_est`: the estimated window of Reno.
+    w_est: f64,
 }
 
 impl Epoch {
-    fn new(now: Instant, plateau: f64, cwnd: f64) -> Self {
-        Self { curve: CubicCurve::new(plateau, cwnd), elapsed: Duration::ZERO, updated: now, reno: cwnd }
+    fn new(now: Instant, w_max: f64, cwnd: f64) -> Self {
+        Self { curve: CubicCurve::new(w_max, cwnd), elapsed: Duration::ZERO, updated: now, w_est: cwnd }
     }
 
     fn advance(&mut self, now: Instant) {
@@ -60,19 +60,19 @@ impl Epoch {
 }
 
 impl Cubic {
-    pub(super) fn new(config: CubicConfig, largest: u32, ssthresh: f64, cuts_flight: bool) -> Self {
+    pub(super) fn new(config: CubicConfig, largest: u32, ssthresh: f64, reduces_flight: bool) -> Self {
         Self {
             cwnd: 1.0,
             ssthresh,
             largest: f64::from(largest),
             config,
-            cuts_flight,
+            reduces_flight,
             slow_start: config.slow_start.policy(),
-            rtt: None,
-            plateau: 0.0,
-            prior: 0.0,
+            srtt: None,
+            w_max: 0.0,
+            cwnd_prior: 0.0,
             epoch: None,
-            before: (0.0, 0.0, None),
+            saved: (0.0, 0.0, None),
         }
     }
 
@@ -80,58 +80,61 @@ impl Cubic {
         self.cwnd < self.ssthresh
     }
 
-    fn smooth(&mut self, sample: Duration) {
+    fn update_srtt(&mut self, sample: Duration) {
         let sample = sample.as_secs_f64();
-        self.rtt = Some(self.rtt.map_or(sample, |rtt| rtt + SMOOTHING * (sample - rtt)));
+        self.srtt = Some(self.srtt.map_or(sample, |srtt| srtt + SRTT_GAIN * (sample - srtt)));
     }
 
-    /// Grows in slow start, and follows the curve with what is left of an ACK.
-    fn start_slowly(&mut self, now: Instant, progress: &Progress, may_grow: bool) {
+    /// Grows in slow start, and by congestion avoidance with the rest of an ACK.
+    fn slow_start(&mut self, now: Instant, progress: &Progress, may_grow: bool) {
         let step = self.slow_start.on_progress(now, progress, self.cwnd);
         let growth = if may_grow { step.growth } else { 0.0 };
-        let grown = slow_start_share(growth, self.cwnd, self.ssthresh);
-        self.cwnd += grown;
+        let slow_start_growth = slow_start_share(growth, self.cwnd, self.ssthresh);
+        self.cwnd += slow_start_growth;
         if step.is_over {
             self.ssthresh = self.cwnd.max(SMALLEST_SSTHRESH);
-            self.prior = self.cwnd;
-        } else if grown < growth {
-            self.avoid_congestion(now, growth - grown, growth - grown);
+            self.cwnd_prior = self.cwnd;
+        } else if slow_start_growth < growth {
+            self.congestion_avoidance(now, growth - slow_start_growth, growth - slow_start_growth);
         }
     }
 
     /// Follows the curve, or Reno where that is faster (RFC 9438 §4.3 to §4.5).
-    fn avoid_congestion(&mut self, now: Instant, acked: f64, growth: f64) {
-        let epoch = self.epoch.get_or_insert_with(|| Epoch::new(now, self.plateau, self.cwnd));
-        self.plateau = epoch.curve.plateau();
+    fn congestion_avoidance(&mut self, now: Instant, acked: f64, growth: f64) {
+        let epoch = self.epoch.get_or_insert_with(|| Epoch::new(now, self.w_max, self.cwnd));
+        self.w_max = epoch.curve.w_max();
         epoch.advance(now);
-        let alpha = if epoch.reno < self.prior { ALPHA } else { 1.0 };
-        epoch.reno += alpha * acked / self.cwnd;
+        // RFC 9438 §4.3: α_cubic until W_est reaches cwnd_prior, then 1, as Reno.
+        let alpha = if epoch.w_est < self.cwnd_prior { ALPHA } else { 1.0 };
+        // RFC 9438 equation 4.
+        epoch.w_est += alpha * acked / self.cwnd;
         let elapsed = epoch.elapsed.as_secs_f64();
-        if epoch.curve.at(elapsed) < epoch.reno {
-            // Never back: one round trip ahead, the curve may have been faster for a while.
-            self.cwnd = self.cwnd.max(epoch.reno);
+        if epoch.curve.at(elapsed) < epoch.w_est {
+            // Never reduce: the window follows the curve one RTT ahead and may exceed `W_est`.
+            self.cwnd = self.cwnd.max(epoch.w_est);
         } else {
-            let ahead = epoch.curve.at(elapsed + self.rtt.unwrap_or(0.0));
-            let target = ahead.clamp(self.cwnd, LARGEST_STEP * self.cwnd);
+            // RFC 9438 §4.2: the target is the curve one RTT ahead.
+            let ahead = epoch.curve.at(elapsed + self.srtt.unwrap_or(0.0));
+            let target = ahead.clamp(self.cwnd, MAX_TARGET_RATIO * self.cwnd);
             self.cwnd += (growth * (target - self.cwnd) / self.cwnd).min(target - self.cwnd);
         }
     }
 
-    /// Returns the threshold after a loss or timeout, and remembers the window as it was (RFC 9438 §4.6).
+    /// Returns the threshold after a loss or timeout, and records the window as `cwnd_prior` (RFC 9438 §4.6).
     ///
-    /// What is outstanding counts up to the window, which that section allows and RFC 5681 §3.2 asks for as to limited
-    /// transmit: while a hole stays open, segments that have arrived behind it pile up far beyond any window, and 0.7 of that
-    /// would be no reduction.
+    /// The flight counts up to the window, which that section allows and RFC 5681 §3.2 requires for limited transmit: behind an open
+    /// hole `SACKed` segments accumulate far beyond any window, and 0.7 of that would be no reduction.
     fn reduced(&mut self, flight: Flight) -> f64 {
-        self.prior = self.cwnd;
+        self.cwnd_prior = self.cwnd;
         self.epoch = None;
-        let most = if self.cuts_flight { flight.outstanding as f64 } else { self.largest };
+        let most = if self.reduces_flight { flight.outstanding as f64 } else { self.largest };
         (BETA * self.cwnd.min(most)).max(SMALLEST_SSTHRESH)
     }
 
     /// Returns `W_max` after a loss (RFC 9438 §4.7).
-    fn next_plateau(&self) -> f64 {
-        if self.config.fast_convergence && self.cwnd < self.plateau {
+    fn next_w_max(&self) -> f64 {
+        if self.config.fast_convergence && self.cwnd < self.w_max {
+            // RFC 9438 §4.7: release bandwidth to new flows.
             self.cwnd * (1.0 + BETA) / 2.0
         } else {
             self.cwnd
@@ -149,40 +152,41 @@ impl CongestionControl for Cubic {
     }
 
     fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64) {
-        tell_opening(cx, self);
+        trace_syn_ack(cx, self);
         self.cwnd = initial_window;
     }
 
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
         if let Some(rtt) = progress.rtt {
-            self.smooth(rtt);
+            self.update_srtt(rtt);
         }
         let may_grow = progress.growth > 0.0;
         if self.is_slow_start() {
-            self.start_slowly(cx.now, progress, may_grow);
+            self.slow_start(cx.now, progress, may_grow);
         } else if may_grow {
-            self.avoid_congestion(cx.now, progress.acked as f64, progress.growth);
+            self.congestion_avoidance(cx.now, progress.acked as f64, progress.growth);
         } else if let Some(epoch) = &mut self.epoch {
+            // RFC 9438 §5.8: time without use of the window does not count.
             epoch.updated = cx.now;
         }
     }
 
     fn on_loss(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
-        self.before = (self.plateau, self.prior, self.epoch);
-        self.plateau = self.next_plateau();
+        self.saved = (self.w_max, self.cwnd_prior, self.epoch);
+        self.w_max = self.next_w_max();
         self.ssthresh = self.reduced(*flight);
         self.cwnd = self.ssthresh;
         self.slow_start.on_loss();
     }
 
     fn on_timeout(&mut self, _cx: &mut Cx<'_>, flight: &Flight) {
-        self.before = (self.plateau, self.prior, self.epoch);
-        // Held where the timer ran out before (RFC 5681 §3.1).
-        if !self.cuts_flight || self.cwnd > 1.0 {
+        self.saved = (self.w_max, self.cwnd_prior, self.epoch);
+        // A repeated timeout keeps the threshold (RFC 5681 §3.1).
+        if !self.reduces_flight || self.cwnd > 1.0 {
             self.ssthresh = self.reduced(*flight);
         }
-        // The plateau will be where congestion avoidance begins (RFC 9438 §4.8).
-        self.plateau = 0.0;
+        // `W_max` becomes the window at the start of congestion avoidance (RFC 9438 §4.8).
+        self.w_max = 0.0;
         self.cwnd = 1.0;
         self.slow_start.on_timeout();
     }
@@ -191,9 +195,9 @@ impl CongestionControl for Cubic {
         self.cwnd = (self.cwnd - segments).max(1.0);
     }
 
-    /// The stage goes on where it was (RFC 9438 §4.9).
+    /// Restores the epoch (RFC 9438 §4.9).
     fn undo(&mut self, window: &Window) {
-        (self.plateau, self.prior, self.epoch) = self.before;
+        (self.w_max, self.cwnd_prior, self.epoch) = self.saved;
         self.cwnd = self.cwnd.max(window.cwnd);
         self.ssthresh = self.ssthresh.max(window.ssthresh);
     }
@@ -220,21 +224,21 @@ mod tests {
     struct Driver {
         cubic: Cubic,
         now: f64,
-        rtt: f64,
+        srtt: f64,
     }
 
     impl Driver {
-        fn new(config: CubicConfig, cwnd: f64, rtt: f64) -> Self {
+        fn new(config: CubicConfig, cwnd: f64, srtt: f64) -> Self {
             let mut cubic = Cubic::new(config, u32::MAX, cwnd, false);
             cubic.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, cwnd);
-            Self { cubic, now: 1.0, rtt }
+            Self { cubic, now: 1.0, srtt }
         }
 
         fn ack_used(&mut self, flight: u64) {
-            self.now += self.rtt / self.cubic.cwnd;
-            let rtt = Some(Duration::from_secs_f64(self.rtt));
+            self.now += self.srtt / self.cubic.cwnd;
+            let srtt = Some(Duration::from_secs_f64(self.srtt));
             let growth = if flight >= self.cubic.cwnd as u64 { 1.0 } else { 0.0 };
-            let progress = Progress { una: 0, growth, ..Progress::new(1, flight, rtt) };
+            let progress = Progress { una: 0, growth, ..Progress::new(1, flight, srtt) };
             let now = Instant::ZERO + Duration::from_secs_f64(self.now);
             self.cubic.on_progress(&mut Cx { now, trace: &mut () }, &progress);
         }
@@ -307,17 +311,17 @@ mod tests {
             (0..interval).for_each(|_| driver.ack());
             driver.lose();
         }
-        f64::from(intervals) * f64::from(interval) * driver.rtt / (driver.now - start)
+        f64::from(intervals) * f64::from(interval) * driver.srtt / (driver.now - start)
     }
 
     /// Plateau and mean of the curve that takes exactly one loss interval from β times the plateau back to it.
-    fn steady_curve(rtt: f64, interval: f64) -> (f64, f64) {
-        let segments_and_mean = |plateau: f64| {
-            let curve = CubicCurve::new(plateau, BETA * plateau);
+    fn steady_curve(srtt: f64, interval: f64) -> (f64, f64) {
+        let segments_and_mean = |w_max: f64| {
+            let curve = CubicCurve::new(w_max, BETA * w_max);
             let steps = 1000;
-            let window = |step| curve.at((f64::from(step) + 0.5) / f64::from(steps) * curve.seconds_to_plateau());
+            let window = |step| curve.at((f64::from(step) + 0.5) / f64::from(steps) * curve.k());
             let mean = (0..steps).map(window).sum::<f64>() / f64::from(steps);
-            (mean * curve.seconds_to_plateau() / rtt, mean)
+            (mean * curve.k() / srtt, mean)
         };
         let (mut low, mut high) = (1.0, 1e6);
         for _ in 0..60 {
@@ -329,13 +333,13 @@ mod tests {
 
     #[test]
     fn the_curves_mean_windows_are_those_of_tables_1_and_2() {
-        for (rtt, table) in [(0.1, TABLE_1), (0.01, TABLE_2)] {
+        for (srtt, table) in [(0.1, TABLE_1), (0.01, TABLE_2)] {
             for (interval, expected) in table {
-                let (_, mean) = steady_curve(rtt, f64::from(interval));
+                let (_, mean) = steady_curve(srtt, f64::from(interval));
                 // Where Reno is faster: 1.2 / √p (RFC 9438 equation 5 with α and β of equation 4).
-                let reno = 1.2 * libm::sqrt(f64::from(interval));
-                let mean = mean.max(reno);
-                assert!((mean - expected).abs() <= 0.5_f64.max(2e-5 * expected), "{rtt} s, one in {interval}: {mean}");
+                let w_est = 1.2 * libm::sqrt(f64::from(interval));
+                let mean = mean.max(w_est);
+                assert!((mean - expected).abs() <= 0.5_f64.max(2e-5 * expected), "{srtt} s, one in {interval}: {mean}");
             }
         }
         conforms(
@@ -352,23 +356,23 @@ mod tests {
     fn a_control_in_the_steady_state_of_tables_1_and_2_stays_there() {
         let config = CubicConfig { fast_convergence: false, ..CubicConfig::RFC9438 };
         let cases = TABLE_1[2..4].iter().map(|row| (0.1, row)).chain(TABLE_2[4..5].iter().map(|row| (0.01, row)));
-        for (rtt, &(interval, expected)) in cases {
-            let (plateau, _) = steady_curve(rtt, f64::from(interval));
-            let mut driver = Driver::new(config, plateau, rtt);
+        for (srtt, &(interval, expected)) in cases {
+            let (w_max, _) = steady_curve(srtt, f64::from(interval));
+            let mut driver = Driver::new(config, w_max, srtt);
             driver.lose();
             let mean = mean_window(&mut driver, interval, 3);
-            assert!((mean / expected - 1.0).abs() < 0.03, "{rtt} s, one in {interval}: {mean}, not {expected}");
+            assert!((mean / expected - 1.0).abs() < 0.03, "{srtt} s, one in {interval}: {mean}, not {expected}");
         }
     }
 
     #[test]
     fn a_control_from_a_cold_start_has_the_mean_windows_of_tables_1_and_2() {
-        for (rtt, table) in [(0.1, TABLE_1), (0.01, TABLE_2)] {
+        for (srtt, table) in [(0.1, TABLE_1), (0.01, TABLE_2)] {
             for (interval, expected) in &table[..4] {
-                let mut driver = Driver::new(CubicConfig::RFC9438, 2.0, rtt);
+                let mut driver = Driver::new(CubicConfig::RFC9438, 2.0, srtt);
                 mean_window(&mut driver, *interval, 12);
                 let mean = mean_window(&mut driver, *interval, 6);
-                assert!((mean / expected - 1.0).abs() < 0.07, "{rtt} s, one in {interval}: {mean}, not {expected}");
+                assert!((mean / expected - 1.0).abs() < 0.07, "{srtt} s, one in {interval}: {mean}, not {expected}");
             }
         }
         conforms(
@@ -376,7 +380,7 @@ mod tests {
             "cubic",
             "RFC 9438 §5.1 and §5.2, tables 1 and 2 (C = 0.4)",
             "mean windows of the control itself, 12 losses after the start, one loss in 10² to 10⁵ segments",
-            "8 of 8 within 7 % (−6.5 to +4.6 %: the tables assume a loss exactly at the plateau)",
+            "8 of 8 within 7 % (−6.5 to +4.6 %: the tables assume a loss exactly at the w_max)",
         );
     }
 
@@ -405,7 +409,7 @@ mod tests {
             Area::Control,
             "cubic",
             "RFC 9438 §4.4 and §4.5",
-            "window over 8 s after a loss at 100 segments, RTT 0.2 s: concave to the plateau, convex beyond, along W_cubic(t)",
+            "window over 8 s after a loss at 100 segments, RTT 0.2 s: concave to the w_max, convex beyond, along W_cubic(t)",
             "8 of 8 windows within a round trip of the curve",
         );
     }
@@ -426,7 +430,7 @@ mod tests {
             Area::Control,
             "cubic",
             "RFC 9438 §4.3",
-            "Reno-friendly region at RTT 10 ms: 0.53 segments per round trip up to the window before the loss, then 1",
+            "Reno-friendly region at RTT 10 ms: 0.53 segments per round trip up to the window saved the loss, then 1",
             "within 1 segment over 57 and 10 round trips",
         );
     }
@@ -434,11 +438,11 @@ mod tests {
     /// RFC 9438 §4.7: a second loss below the plateau lowers it to 70 · 1.7/2.
     #[test]
     fn fast_convergence_lowers_the_plateau_below_the_window() {
-        for (fast_convergence, plateau) in [(true, 59.5), (false, 70.0)] {
+        for (fast_convergence, w_max) in [(true, 59.5), (false, 70.0)] {
             let mut driver = Driver::new(CubicConfig { fast_convergence, ..CubicConfig::RFC9438 }, 100.0, 0.1);
             driver.lose();
             driver.lose();
-            assert!((driver.cubic.plateau - plateau).abs() < 1e-12);
+            assert!((driver.cubic.w_max - w_max).abs() < 1e-12);
             assert!((driver.cubic.cwnd - 49.0).abs() < 1e-12);
         }
     }
@@ -453,7 +457,7 @@ mod tests {
         assert!((driver.cubic.cwnd - 70.0).abs() < 1e-12 && driver.cubic.epoch.is_none());
         driver.ack();
         let curve = driver.cubic.epoch.unwrap().curve;
-        assert_eq!((curve.plateau(), curve.seconds_to_plateau()), (70.0, 0.0));
+        assert_eq!((curve.w_max(), curve.k()), (70.0, 0.0));
     }
 
     /// RFC 9438 §4.2: never more than half the window in a round trip, however steep the curve.
@@ -462,9 +466,9 @@ mod tests {
         let mut driver = Driver::new(CubicConfig::RFC9438, 10.0, 5.0);
         driver.acks_for(20.0);
         for _ in 0..20 {
-            let before = driver.cubic.cwnd;
+            let saved = driver.cubic.cwnd;
             driver.ack();
-            assert!(driver.cubic.cwnd <= before + 0.5 + 1e-12);
+            assert!(driver.cubic.cwnd <= saved + 0.5 + 1e-12);
         }
     }
 
@@ -477,9 +481,9 @@ mod tests {
             driver.lose();
             driver.acks_for(2.0);
         }
-        let before = pausing.cubic.cwnd;
+        let saved = pausing.cubic.cwnd;
         (0..5000).for_each(|_| pausing.ack_used(50));
-        assert!((pausing.cubic.cwnd - before).abs() < 1e-12);
+        assert!((pausing.cubic.cwnd - saved).abs() < 1e-12);
         // A silence, too.
         pausing.now += 100.0;
         pausing.cubic.on_resumed(Instant::ZERO + Duration::from_secs_f64(pausing.now));
@@ -502,7 +506,7 @@ mod tests {
         let mut cubic = Cubic::new(CubicConfig::RFC9438, 1000, f64::INFINITY, true);
         cubic.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 100.0);
         cubic.on_loss(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight::new(50));
-        assert!((cubic.cwnd - 35.0).abs() < 1e-12 && (cubic.plateau - 100.0).abs() < 1e-12);
+        assert!((cubic.cwnd - 35.0).abs() < 1e-12 && (cubic.w_max - 100.0).abs() < 1e-12);
     }
 
     /// 539 segments piled up behind a hole: 0.7 of them made a threshold of 377 for a path of 47, and nine packets in ten lost.
@@ -535,6 +539,6 @@ mod tests {
         let mut driver = Driver::new(CubicConfig::RFC9438, 100.0, 0.1);
         driver.ack();
         let epoch = driver.cubic.epoch.unwrap();
-        assert_eq!((epoch.curve.plateau(), epoch.curve.seconds_to_plateau()), (100.0, 0.0));
+        assert_eq!((epoch.curve.w_max(), epoch.curve.k()), (100.0, 0.0));
     }
 }

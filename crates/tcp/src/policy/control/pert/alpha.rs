@@ -1,30 +1,30 @@
-//! PERT's increase per round trip, α: high-speed, safe and compete mode (`IWQoS` 2008; counters and ramps of the ports).
+//! α, the increase of PERT per RTT: high-speed, safe and compete mode (`IWQoS` 2008; counters and ramps of the ports).
 
 use super::curve::NO_QUEUE;
 use earlybird_units::{Duration, Instant};
 
-/// α lies between these (ER thesis: at most 32).
-const SMALLEST: f64 = 1.0;
-pub(super) const LARGEST: f64 = 32.0;
-/// Compete mode begins at this share of the largest queueing delay (the ports) …
+/// Bounds of α (ER thesis: at most 32).
+const MIN_ALPHA: f64 = 1.0;
+pub(super) const MAX_ALPHA: f64 = 32.0;
+/// The share of the largest queueing delay from which compete mode applies (the ports).
 const COMPETE_FROM: f64 = 0.5;
-/// … and its target is full from this share on (PERT-video paper).
-const COMPETE_FULLY: f64 = 0.65;
-/// α is adapted every so many smoothed round trips (the ports).
-const ROUND_TRIPS_BETWEEN_UPDATES: u64 = 5;
+/// The share from which its target is 1 + p′/p (PERT-video paper).
+const COMPETE_FULL: f64 = 0.65;
+/// Smoothed RTTs between updates of α (the ports).
+const RTTS_BETWEEN_UPDATES: u64 = 5;
 
-/// How α moves to its target.
+/// The rule by which α approaches its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlphaRule {
-    /// Jumps there in compete mode.
+    /// Set at once in compete mode.
     Direct,
-    /// Rises by 0.1 at a time (the ports).
+    /// Raised by 0.1 per update (the ports).
     Ramped,
-    /// The PERT-video paper's three modes word by word, evaluated at every ACK without memory.
+    /// The three modes as printed in the PERT-video paper, evaluated for every ACK without state.
     Literal,
 }
 
-/// What α depends on at an ACK.
+/// The inputs of α at an ACK.
 pub(super) struct Conditions {
     pub(super) queueing: Duration,
     pub(super) largest: Duration,
@@ -54,12 +54,12 @@ pub(super) struct Alpha {
     updated: Instant,
 }
 
-/// Returns the target of α in compete mode: `balance` = 1 + p′/p when the queue is fuller than 0.65, less on a steep
-/// hyperbola from 0.5 on (the ports).
+/// Returns the target of α in compete mode: `balance` = 1 + p′/p above a fullness of 0.65, and less on a steep hyperbola from 0.5
+/// (the ports).
 ///
 /// `fullness` is the queueing delay as a share of the largest one.
 pub fn alpha_target(balance: f64, fullness: f64) -> f64 {
-    if !(COMPETE_FROM..COMPETE_FULLY).contains(&fullness) {
+    if !(COMPETE_FROM..COMPETE_FULL).contains(&fullness) {
         return balance;
     }
     // The ports: k1 = (a − 1)·Q·16/1500, k2 = 1 + 100·k1/Q, target = k2 − k1/(q − 0.49·Q); here with k1 per Q.
@@ -69,7 +69,7 @@ pub fn alpha_target(balance: f64, fullness: f64) -> f64 {
 
 impl Alpha {
     pub(super) fn new(rule: AlphaRule) -> Self {
-        Self { rule, value: SMALLEST, high_speed: 0, compete: 0, updated: Instant::ZERO }
+        Self { rule, value: MIN_ALPHA, high_speed: 0, compete: 0, updated: Instant::ZERO }
     }
 
     pub(super) fn value(&self) -> f64 {
@@ -82,7 +82,8 @@ impl Alpha {
             return;
         }
         self.count(conditions);
-        if now - self.updated >= conditions.smoothed * ROUND_TRIPS_BETWEEN_UPDATES {
+        // The ports adapt rarely: α must see the effect of its last change.
+        if now - self.updated >= conditions.smoothed * RTTS_BETWEEN_UPDATES {
             self.value = self.adapted(conditions);
             (self.high_speed, self.compete, self.updated) = (0, 0, now);
         }
@@ -100,31 +101,33 @@ impl Alpha {
 
     fn adapted(&self, conditions: &Conditions) -> f64 {
         if self.compete as f64 >= conditions.usable {
-            self.competing(conditions)
+            self.compete_alpha(conditions)
         } else if self.high_speed as f64 >= conditions.usable {
-            (self.value + 0.5).min(LARGEST)
+            // High-speed mode: +0.5 per update while there is no queue (the ports).
+            (self.value + 0.5).min(MAX_ALPHA)
         } else {
-            (0.9 * self.value).max(SMALLEST)
+            // Safe mode: decay towards 1 (the ports).
+            (0.9 * self.value).max(MIN_ALPHA)
         }
     }
 
-    fn competing(&self, conditions: &Conditions) -> f64 {
-        let ramped = (self.value + 0.1).min(LARGEST);
+    fn compete_alpha(&self, conditions: &Conditions) -> f64 {
+        let ramped = (self.value + 0.1).min(MAX_ALPHA);
         let Some(balance) = conditions.balance() else {
             return ramped;
         };
-        let target = alpha_target(balance, conditions.fullness()).min(LARGEST);
+        let target = alpha_target(balance, conditions.fullness()).min(MAX_ALPHA);
         if self.rule == AlphaRule::Direct { target } else { ramped.min(target) }
     }
 
     fn literal(&self, conditions: &Conditions) -> f64 {
         if conditions.queueing < NO_QUEUE {
-            // One segment per round trip, spread over the ACKs of a window.
-            (self.value + 1.0 / conditions.usable).min(LARGEST)
-        } else if conditions.fullness() >= COMPETE_FULLY {
-            conditions.balance().unwrap_or(SMALLEST).min(LARGEST)
+            // One segment per RTT, spread over the ACKs of a window.
+            (self.value + 1.0 / conditions.usable).min(MAX_ALPHA)
+        } else if conditions.fullness() >= COMPETE_FULL {
+            conditions.balance().unwrap_or(MIN_ALPHA).min(MAX_ALPHA)
         } else {
-            SMALLEST
+            MIN_ALPHA
         }
     }
 }

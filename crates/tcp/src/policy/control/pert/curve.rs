@@ -2,9 +2,9 @@
 
 use earlybird_units::Duration;
 
-/// T1 (`T_min)`: below it, no response (SIGCOMM 2007; the ports).
+/// T1 (`T_min`): below it there is no response (SIGCOMM 2007; the ports).
 pub(super) const FIRST_THRESHOLD: Duration = Duration::from_millis(5);
-/// T2 (`T_max)`: up to it the probability rises to its maximum (SIGCOMM 2007; the ports).
+/// T2 (`T_max`): up to it the probability rises to its maximum (SIGCOMM 2007; the ports).
 pub(super) const SECOND_THRESHOLD: Duration = Duration::from_millis(10);
 /// Probability at T2 (SIGCOMM 2007; the ports).
 pub(super) const MAXIMUM_PROBABILITY: f64 = 0.05;
@@ -30,12 +30,12 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Makes the curve of 2007: T3 = 2·T2.
+    /// Returns the curve of 2007: T3 = 2·T2.
     pub fn homogeneous(tail: CurveTail) -> Self {
         Self { third_threshold: SECOND_THRESHOLD * 2, tail }
     }
 
-    /// Makes the curve of 2008: T3 = max(2·T2, 0.65 × largest queueing delay).
+    /// Returns the curve of 2008: T3 = max(2·T2, 0.65 × largest queueing delay).
     pub fn adaptive(largest: Duration, tail: CurveTail) -> Self {
         Self { third_threshold: (SECOND_THRESHOLD * 2).max(largest.mul_f64(THIRD_SHARE)), tail }
     }
@@ -45,6 +45,7 @@ impl Curve {
         if queueing < FIRST_THRESHOLD {
             0.0
         } else if queueing < SECOND_THRESHOLD {
+            // Gentle RED: 0 to p_max between T1 and T2, p_max to 1 between T2 and T3.
             MAXIMUM_PROBABILITY * position(queueing, FIRST_THRESHOLD, SECOND_THRESHOLD)
         } else if self.tail == CurveTail::Flat {
             MAXIMUM_PROBABILITY

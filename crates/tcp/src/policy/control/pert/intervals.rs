@@ -1,4 +1,4 @@
-//! How often something happens per packet: the weighted mean of the last eight intervals (RFC 5348 §5.4).
+//! The rate of events per packet, by the weighted mean of the last eight intervals (RFC 5348 §5.4).
 
 /// Weights of the intervals, the newest first (RFC 5348 §5.4).
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
@@ -12,17 +12,17 @@ pub struct IntervalHistory {
 }
 
 impl IntervalHistory {
-    /// Counts packets into the open interval.
+    /// Adds packets to the open interval.
     pub fn count(&mut self, packets: u64) {
         self.open += packets;
     }
 
-    /// Sets how many packets the open interval has.
+    /// Sets the number of packets of the open interval.
     pub fn set_open(&mut self, packets: u64) {
         self.open = packets;
     }
 
-    /// Closes the open interval: the event happened.
+    /// Closes the open interval at an event.
     pub fn close(&mut self) {
         self.closed.rotate_right(1);
         self.closed[0] = self.open;
@@ -36,6 +36,7 @@ impl IntervalHistory {
         // As many intervals as there are closed ones: the open one pushes the oldest out.
         let newer = self.closed[..self.count - 1].iter().copied();
         let with_open = weighted_mean(core::iter::once(self.open).chain(newer))?;
+        // RFC 5348 §5.4: the open interval counts only if it lowers the loss rate.
         Some(closed.max(with_open))
     }
 

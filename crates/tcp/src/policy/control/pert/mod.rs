@@ -1,8 +1,8 @@
-//! PERT, probabilistic early response TCP: an end host that behaves as if the router ran gentle RED.
+//! PERT, probabilistic early response TCP: the end host emulates a router with gentle RED.
 //!
 //! Homogeneous form: "Emulating AQM from End Hosts", SIGCOMM 2007. Adaptive form: "Making a Delay-based Protocol
 //! Adaptive to Heterogeneous Environments", `IWQoS` 2008, as the ER-PERT paper and the ER thesis describe it; constants
-//! they leave out come from the authors' public ports.
+//! that they omit are those of the authors' public ports.
 
 mod alpha;
 mod curve;
@@ -26,30 +26,30 @@ use earlybird_units::{Duration, Random};
 use pi::PiController;
 use signals::{LARGEST_FLOOR, Signals};
 
-/// The flags that the sources leave open. Each preset is a choice of them.
+/// The choices that the sources leave open. Each preset is a combination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PertFlags {
     /// Adaptive (2008) or homogeneous (2007).
     pub is_adaptive: bool,
-    /// What the largest queueing delay is the largest of.
+    /// The samples of which the largest queueing delay is the maximum.
     pub max_delay: MaxDelay,
     /// The response curve above its second threshold.
     pub curve_tail: CurveTail,
-    /// How the increase per round trip moves to its target.
+    /// The rule by which the increase per RTT approaches its target.
     pub alpha: AlphaRule,
     /// Whether the ACK that causes an early response also adds the growth term.
     pub growth_on_response: bool,
     /// The window reduction on loss.
     pub loss_factor: LossFactor,
-    /// What no paper prints: at most one early response per round trip, which leaves no fewer than two segments, and a
-    /// largest queueing delay of at least 10 ms where it divides. Without them a window of some two segments is trapped: a
-    /// response puts it below the smallest slow-start threshold, and slow start brings it back to the next one.
+    /// Whether the guards of the ports apply, which no paper has: at most one early response per RTT, a window of at least two segments
+    /// after it, and a divisor of at least 10 ms. Without them a window of about two segments is trapped: a response reduces it
+    /// below the smallest slow-start threshold, and slow start raises it to the next response.
     pub is_guarded: bool,
-    /// A PI controller in place of the response curve.
+    /// The PI controller that replaces the response curve, if any.
     pub pi: Option<PiDesign>,
 }
 
-/// PERT's window reduction on loss.
+/// The window reduction of PERT on loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossFactor {
     /// By β = q/(q + Q).
@@ -66,9 +66,9 @@ impl PertFlags {
     /// The probability at T2.
     pub const MAXIMUM_PROBABILITY: f64 = curve::MAXIMUM_PROBABILITY;
     /// α's largest value.
-    pub const LARGEST_ALPHA: f64 = alpha::LARGEST;
+    pub const LARGEST_ALPHA: f64 = alpha::MAX_ALPHA;
 
-    /// The rules as the papers print them, and nothing else:
+    /// The rules exactly as in the papers:
     /// * "the maximum observed queueing delay", of a smoothed round-trip time (ER thesis; smoothed is our reading);
     /// * "emulates gentle RED": the probability rises to 1 above the second threshold (SIGCOMM 2007);
     /// * α "grows linearly to 32" below the first threshold, is 1 + p′/p from 0.65 of the largest queueing delay on and 1
@@ -88,9 +88,9 @@ impl PertFlags {
         is_guarded: true,
         pi: None,
     };
-    /// Best match of the papers' numbers, chosen after looking at them.
+    /// The best match of the numbers in the papers, chosen by comparison.
     pub const DEFAULT: Self = Self { growth_on_response: true, ..Self::GUARDED };
-    /// The public ports with their faults repaired.
+    /// The public ports with their bugs fixed.
     pub const PORT: Self = Self { max_delay: MaxDelay::Raw, alpha: AlphaRule::Ramped, ..Self::GUARDED };
     /// [`Self::DEFAULT`] with a flat curve above the second threshold.
     pub const FLAT: Self = Self { curve_tail: CurveTail::Flat, ..Self::DEFAULT };
@@ -111,7 +111,7 @@ impl ControlFactory for PertFlags {
     }
 }
 
-/// The PERT sender's window.
+/// The window of PERT.
 #[derive(Debug)]
 pub(crate) struct Pert {
     window: Reno,
@@ -122,15 +122,15 @@ pub(crate) struct Pert {
     losses: IntervalHistory,
     responses: IntervalHistory,
     early_responses: u64,
-    /// One guarded response per round trip: none before this segment is acknowledged.
+    /// No guarded response before this segment is acknowledged: one per RTT.
     mark: u64,
     random: Random,
 }
 
-/// Early responses of the homogeneous form cut this share (SIGCOMM 2007); its losses halve, as SACK's.
-const HOMOGENEOUS_SHARE: f64 = 0.35;
-/// A guarded early response never leaves fewer segments.
-const SMALLEST_RESPONSE: f64 = SMALLEST_SSTHRESH;
+/// The share that an early response of the homogeneous form removes (SIGCOMM 2007); its losses halve the window.
+const HOMOGENEOUS_BETA: f64 = 0.35;
+/// The smallest window after a guarded early response.
+const MIN_RESPONSE_CWND: f64 = SMALLEST_SSTHRESH;
 
 impl Pert {
     pub(crate) fn new(window: Reno, flags: PertFlags, random: Random) -> Self {
@@ -163,22 +163,24 @@ impl Pert {
         }
     }
 
-    /// Draws whether this ACK causes an early response; no number is drawn where it cannot.
-    fn responds(&mut self, una: u64) -> bool {
+    /// Draws whether this ACK causes an early response; no random number is used if it cannot.
+    fn draws_response(&mut self, una: u64) -> bool {
         let probability = self.probability();
+        // Drawn last, so that the sequence of random numbers depends on possible responses only.
         let may_respond = una > self.mark || !self.flags.is_guarded;
         may_respond && probability > 0.0 && self.random.unit() < probability
     }
 
     fn share(&self) -> f64 {
-        if self.flags.is_adaptive { self.signals.share() } else { HOMOGENEOUS_SHARE }
+        if self.flags.is_adaptive { self.signals.share() } else { HOMOGENEOUS_BETA }
     }
 
-    fn respond_early(&mut self, smax: u64, growth: f64) {
+    fn early_response(&mut self, smax: u64, growth: f64) {
         self.responses.close();
         self.early_responses += 1;
         let cwnd = (1.0 - self.share()) * self.window.usable();
-        self.window.shrink_to(cwnd.max(if self.flags.is_guarded { SMALLEST_RESPONSE } else { 1.0 }));
+        self.window.reduce_to(cwnd.max(if self.flags.is_guarded { MIN_RESPONSE_CWND } else { 1.0 }));
+        // The next RTT starts with the next segment sent.
         self.mark = smax;
         if self.flags.growth_on_response {
             self.window.grow_by(growth * self.alpha.value() / self.window.cwnd());
@@ -221,6 +223,7 @@ impl CongestionControl for Pert {
     }
 
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
+        // Before the new sample: the interval since the last ACK belongs to the old delay.
         if let Some(pi) = &mut self.pi {
             pi.catch_up(cx.now, self.signals.queueing());
         }
@@ -229,10 +232,10 @@ impl CongestionControl for Pert {
         }
         if self.window.is_slow_start() {
             self.count(progress.acked);
-            let rest = self.window.start_slowly(progress.growth);
+            let rest = self.window.slow_start(progress.growth);
             self.window.grow_by(rest * self.alpha.value() / self.window.cwnd());
-        } else if self.responds(progress.una) {
-            self.respond_early(progress.smax, progress.growth);
+        } else if self.draws_response(progress.una) {
+            self.early_response(progress.smax, progress.growth);
         } else {
             self.avoid_congestion(cx, progress.acked, progress.growth);
         }
@@ -244,7 +247,7 @@ impl CongestionControl for Pert {
             LossFactor::Half => self.window.on_loss(cx, flight),
             LossFactor::Beta => {
                 let cwnd = (1.0 - self.signals.share()) * self.window.usable();
-                self.window.shrink_to(cwnd.max(1.0));
+                self.window.reduce_to(cwnd.max(1.0));
             }
         }
     }

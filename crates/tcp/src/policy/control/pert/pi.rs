@@ -3,24 +3,24 @@
 
 use earlybird_units::{Duration, Instant};
 
-/// What the controller is designed for. The sources name no values; these are our choice.
+/// The design point of the controller. The sources have no values; these are our choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PiDesign {
     /// N, the flows at the bottleneck.
     pub flows: u32,
-    /// R, their round-trip time.
+    /// R, their RTT.
     pub rtt: Duration,
-    /// The bottleneck's capacity in bits per second …
+    /// Capacity of the bottleneck in bits per second.
     pub capacity: u64,
-    /// … and the bytes of a packet: together C, in packets per second.
+    /// Bytes of a packet; capacity and packet size give C in packets per second.
     pub packet: u32,
-    /// The queueing delay to hold.
+    /// The reference queueing delay.
     pub reference: Duration,
     /// Samples per second.
     pub frequency: u32,
 }
 
-/// By how much the probability follows the last two deviations from the reference.
+/// The gains of the probability for the last two deviations from the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PiGains {
     /// `a`, for the newest deviation.
@@ -55,6 +55,7 @@ impl PiDesign {
     /// 2N/(R²C), and the loop's gain is one there.
     pub fn gain_and_zero(&self) -> (f64, f64) {
         let (flows, rtt, capacity) = (f64::from(self.flows), self.rtt.as_secs_f64(), self.packets_per_second());
+        // Hollot et al., proposition 2: ω_g = 2N/(R²C).
         let zero = 2.0 * flows / (rtt * rtt * capacity);
         let lag = libm::sqrt(1.0 + zero * rtt * zero * rtt);
         let in_flight = rtt * capacity;
@@ -69,7 +70,7 @@ impl PiDesign {
     }
 }
 
-/// The controller. A congestion control has no timer: each ACK catches up on the samples since the last.
+/// The controller. A congestion control has no timer, so each ACK processes the samples since the last.
 #[derive(Clone, Debug)]
 pub(super) struct PiController {
     gains: PiGains,
@@ -98,7 +99,7 @@ impl PiController {
         self.probability
     }
 
-    /// Takes the samples due by now, all of the same queueing delay: nothing was heard since the last ACK.
+    /// Processes the samples that are due, all with the same queueing delay, as no ACK arrived in between.
     pub(super) fn catch_up(&mut self, now: Instant, queueing: Duration) {
         let next = *self.next_sample.get_or_insert(now);
         if next > now {
@@ -107,8 +108,9 @@ impl PiController {
         let samples = 1 + (now - next).as_nanos() / self.period.as_nanos();
         self.next_sample = Some(next + self.period * samples);
         let deviation = queueing.as_secs_f64() - self.reference;
+        // Only the first sample has a change of the deviation.
         self.step(deviation, 1);
-        // Equal samples move the probability one way, so that it may be clipped once.
+        // Equal samples change the probability in one direction, so that clamping once is enough.
         self.step(deviation, samples - 1);
     }
 

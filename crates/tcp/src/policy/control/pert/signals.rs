@@ -1,15 +1,15 @@
-//! What PERT hears of the queue: round-trip times, smoothed, less the smallest.
+//! The congestion signals of PERT: the smoothed RTT less the smallest.
 
 use earlybird_units::Duration;
 
-/// Weight of the old value in the smoothed round-trip time (ER thesis).
-const SMOOTHING: f64 = 0.99;
-/// Lower bound of the largest queueing delay where it divides (the ports).
+/// Weight of the old value in the smoothed RTT (ER thesis).
+const SRTT_WEIGHT: f64 = 0.99;
+/// Lower bound of the largest queueing delay as a divisor (the ports).
 pub(super) const LARGEST_FLOOR: Duration = Duration::from_millis(10);
-/// β before any queueing was seen (SIGCOMM 2007).
-const INITIAL_SHARE: f64 = 0.35;
+/// β before any queueing delay (SIGCOMM 2007).
+const INITIAL_BETA: f64 = 0.35;
 
-/// What the largest queueing delay is the largest of.
+/// The samples of which the largest queueing delay is the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaxDelay {
     /// The smoothed round-trip time less the smallest.
@@ -18,8 +18,7 @@ pub enum MaxDelay {
     Raw,
 }
 
-/// Returns the share β = q/(q + Q) that a response cuts off: one half when the queue is as full as it ever was
-/// (ER thesis).
+/// Returns the share β = q/(q + Q) that a response removes: one half if the queue is as full as ever (ER thesis).
 pub fn early_response_share(queueing: Duration, largest: Duration) -> f64 {
     let queueing = queueing.as_nanos() as f64;
     queueing / (queueing + largest.as_nanos() as f64)
@@ -28,7 +27,7 @@ pub fn early_response_share(queueing: Duration, largest: Duration) -> f64 {
 #[derive(Clone, Debug)]
 pub(super) struct Signals {
     max_delay: MaxDelay,
-    least_largest: Duration,
+    min_max_delay: Duration,
     smallest: Duration,
     smoothed: Option<f64>,
     largest_raw: Duration,
@@ -37,16 +36,16 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// The largest queueing delay counts as `least_largest` where it divides and is below.
-    pub(super) fn new(max_delay: MaxDelay, least_largest: Duration) -> Self {
+    /// Returns signals whose largest queueing delay is at least `min_max_delay` as a divisor.
+    pub(super) fn new(max_delay: MaxDelay, min_max_delay: Duration) -> Self {
         Self {
             max_delay,
-            least_largest,
+            min_max_delay,
             smallest: Duration::MAX,
             smoothed: None,
             largest_raw: Duration::ZERO,
             largest_queueing: Duration::ZERO,
-            share: INITIAL_SHARE,
+            share: INITIAL_BETA,
         }
     }
 
@@ -54,7 +53,8 @@ impl Signals {
         self.smallest = self.smallest.min(rtt);
         self.largest_raw = self.largest_raw.max(rtt);
         let sample = rtt.as_nanos() as f64;
-        self.smoothed = Some(self.smoothed.map_or(sample, |old| SMOOTHING * old + (1.0 - SMOOTHING) * sample));
+        // srtt_0.99 (SIGCOMM 2007): it follows standing queues, not single packets.
+        self.smoothed = Some(self.smoothed.map_or(sample, |old| SRTT_WEIGHT * old + (1.0 - SRTT_WEIGHT) * sample));
         let queueing = self.queueing();
         self.largest_queueing = self.largest_queueing.max(queueing);
         if queueing > Duration::ZERO {
@@ -62,7 +62,7 @@ impl Signals {
         }
     }
 
-    /// Returns the smoothed round-trip time.
+    /// Returns the smoothed RTT.
     pub(super) fn smoothed(&self) -> Duration {
         Duration::from_nanos(self.smoothed.unwrap_or(0.0) as u64)
     }
@@ -80,9 +80,9 @@ impl Signals {
         }
     }
 
-    /// Returns Q, the largest queueing delay, but no less than was asked for.
+    /// Returns Q, the largest queueing delay with its lower bound.
     pub(super) fn largest_floored(&self) -> Duration {
-        self.largest().max(self.least_largest)
+        self.largest().max(self.min_max_delay)
     }
 
     /// Returns β.

@@ -1,63 +1,63 @@
 //! `HyStart`: Ha and Rhee, "Taming the elephants: new TCP slow start", 2008, as Linux had it from 2.6.29 on.
 //!
-//! Two signs end slow start for good: ACKs that follow each other closely for as long as half the smallest round trip (the
-//! train is as long as the path), and a round whose first samples are all longer than the smallest round trip. Linux of today
-//! (6.x, `net/ipv4/tcp_cubic.c`) wants a larger rise, and compares it with every sample of a round.
+//! Two conditions end slow start: an ACK train that lasts for half the smallest RTT (the path is full), and a round whose first
+//! samples all exceed the smallest RTT. Linux 6.x (`net/ipv4/tcp_cubic.c`) requires a larger increase, and uses all samples of a
+//! round.
 
 use super::{SlowStart, Step};
 use crate::policy::control::Progress;
 use earlybird_units::{Duration, Instant};
 
-/// ACKs closer than this belong to a train.
+/// The largest spacing of ACKs within a train (`hystart_ack_delta_us`).
 const TRAIN_SPACING: Duration = Duration::from_millis(2);
-/// Both signs need a window of so many segments.
+/// The least window in segments for both conditions (`hystart_low_window`).
 const LOW_WINDOW: f64 = 16.0;
-/// Samples of a round from which its delay is taken.
+/// The number of samples of a round (`HYSTART_MIN_SAMPLES`).
 const SAMPLES: u32 = 8;
-/// A delay counts as risen by η, at most 16 ms.
-const LARGEST_RISE: Duration = Duration::from_millis(16);
+/// The largest delay increase η that is required (`HYSTART_DELAY_MAX`).
+const MAX_RTT_THRESH: Duration = Duration::from_millis(16);
 
-/// What differs between the paper's kernels and today's.
+/// The differences between Linux 2.6.29 and 6.x.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
-    /// η is this part of the smallest round trip, and at least `smallest_rise`.
+pub(super) struct HystartVariant {
+    /// η is the smallest RTT divided by this, and at least `smallest_rise`.
     rise_divisor: f64,
     smallest_rise: Duration,
-    /// All samples of a round count, not its first eight.
-    counts_all: bool,
-    /// The ACK that begins a round is its first sample, not the last one of the round before (Linux from 5.16 on).
-    counts_first: bool,
-    /// A train must last for half of the smallest round trip and this: so long a host may hold ACKs back to join segments.
-    longest_hold: Duration,
+    /// Whether all samples of a round count, not only its first eight.
+    uses_all_samples: bool,
+    /// Whether the ACK that starts a round is its first sample, not the last one of the round before (Linux since 5.16).
+    includes_first_ack: bool,
+    /// The time by which a host may delay ACKs to merge segments: a train must last for half of it longer.
+    ack_delay: Duration,
 }
 
 /// Linux 2.6.29.
-pub(super) const PAPER: Rules = Rules {
+pub(super) const PAPER: HystartVariant = HystartVariant {
     rise_divisor: 16.0,
     smallest_rise: Duration::from_millis(2),
-    counts_all: false,
-    counts_first: false,
-    longest_hold: Duration::ZERO,
+    uses_all_samples: false,
+    includes_first_ack: false,
+    ack_delay: Duration::ZERO,
 };
 /// Linux 6.x (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_THRESH`; `hystart_ack_delay` at its most, which it is below 2 Gbit/s).
-pub(super) const LINUX: Rules = Rules {
+pub(super) const LINUX: HystartVariant = HystartVariant {
     rise_divisor: 8.0,
     smallest_rise: Duration::from_millis(4),
-    counts_all: true,
-    counts_first: true,
-    longest_hold: Duration::from_millis(1),
+    uses_all_samples: true,
+    includes_first_ack: true,
+    ack_delay: Duration::from_millis(1),
 };
 
 #[derive(Clone, Debug)]
 pub(crate) struct Hystart {
-    rules: Rules,
+    variant: HystartVariant,
     smallest: Option<Duration>,
     round: Option<Round>,
-    /// Once found, not looked for again until a timeout.
+    /// Whether the end was found; it is not searched again until a timeout.
     is_found: bool,
 }
 
-/// From the sending of one window to its acknowledgement.
+/// A round: from the transmission of a window to its acknowledgement.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     start: Instant,
@@ -74,36 +74,36 @@ impl Round {
         Self { start: now, last_ack: now, end: smax, smallest: Duration::MAX, samples: 0 }
     }
 
-    fn is_train(&mut self, now: Instant, smallest: Duration, rules: &Rules) -> bool {
+    fn is_train(&mut self, now: Instant, smallest: Duration, variant: &HystartVariant) -> bool {
         if now - self.last_ack > TRAIN_SPACING {
             return false;
         }
         self.last_ack = now;
-        (now - self.start) * 2 >= smallest + rules.longest_hold
+        (now - self.start) * 2 >= smallest + variant.ack_delay
     }
 
-    fn has_risen(&mut self, rtt: Duration, smallest: Duration, rules: &Rules) -> bool {
-        let is_early = self.samples < SAMPLES;
-        if is_early || rules.counts_all {
+    fn has_risen(&mut self, rtt: Duration, smallest: Duration, variant: &HystartVariant) -> bool {
+        let has_few_samples = self.samples < SAMPLES;
+        if has_few_samples || variant.uses_all_samples {
             self.smallest = self.smallest.min(rtt);
         }
-        self.samples += u32::from(is_early);
-        !is_early && self.smallest > smallest + rules.rise(smallest)
+        self.samples += u32::from(has_few_samples);
+        !has_few_samples && self.smallest > smallest + variant.rise(smallest)
     }
 }
 
-impl Rules {
+impl HystartVariant {
     fn rise(&self, smallest: Duration) -> Duration {
-        smallest.mul_f64(1.0 / self.rise_divisor).clamp(self.smallest_rise, LARGEST_RISE)
+        smallest.mul_f64(1.0 / self.rise_divisor).clamp(self.smallest_rise, MAX_RTT_THRESH)
     }
 }
 
 impl Hystart {
-    pub(super) const fn new(rules: Rules) -> Self {
-        Self { rules, smallest: None, round: None, is_found: false }
+    pub(super) const fn new(variant: HystartVariant) -> Self {
+        Self { variant, smallest: None, round: None, is_found: false }
     }
 
-    /// Begins a round if the last one is over.
+    /// Starts a round if the last one is over.
     fn begin_round(&mut self, now: Instant, progress: &Progress) {
         if self.round.is_none_or(|round| progress.una > round.end) {
             self.round = Some(Round::new(now, progress.smax));
@@ -113,24 +113,24 @@ impl Hystart {
     fn is_full(&mut self, now: Instant, rtt: Duration, smax: u64) -> bool {
         let Some(smallest) = self.smallest else { return false };
         let round = self.round.get_or_insert(Round::new(now, smax));
-        // Both are looked at: each keeps its own account.
-        let is_train = round.is_train(now, smallest, &self.rules);
-        round.has_risen(rtt, smallest, &self.rules) || is_train
+        // Both are evaluated: each has a state to update.
+        let is_train = round.is_train(now, smallest, &self.variant);
+        round.has_risen(rtt, smallest, &self.variant) || is_train
     }
 }
 
 impl SlowStart for Hystart {
     fn on_progress(&mut self, now: Instant, progress: &Progress, cwnd: f64) -> Step {
-        // Found once, it ends no later slow start, such as one after a rest (`ca->found` in Linux's `cubictcp_acked`).
+        // Only the first end counts: a later slow start, as after an idle period, is a standard one (`ca->found` in `cubictcp_acked`).
         let mut is_over = false;
         if let Some(rtt) = progress.rtt {
             self.smallest = Some(self.smallest.map_or(rtt, |smallest| smallest.min(rtt)));
-            if self.rules.counts_first {
+            if self.variant.includes_first_ack {
                 self.begin_round(now, progress);
             }
             is_over = !self.is_found && cwnd >= LOW_WINDOW && self.is_full(now, rtt, progress.smax);
         }
-        if !self.rules.counts_first {
+        if !self.variant.includes_first_ack {
             self.begin_round(now, progress);
         }
         self.is_found |= is_over;
@@ -138,7 +138,7 @@ impl SlowStart for Hystart {
     }
 
     fn on_timeout(&mut self) {
-        *self = Self::new(self.rules);
+        *self = Self::new(self.variant);
     }
 }
 
@@ -236,31 +236,31 @@ mod tests {
     /// 3 ms more than 50 ms count as risen for the paper's rule (η = 3.1 → 2 ms at 30 ms), not for today's (4 ms at least).
     #[test]
     fn todays_linux_wants_a_larger_rise() {
-        for (rules, is_over) in [(PAPER, true), (LINUX, false)] {
-            let mut rounds = Rounds::new(Hystart::new(rules), 16);
+        for (variant, is_over) in [(PAPER, true), (LINUX, false)] {
+            let mut rounds = Rounds::new(Hystart::new(variant), 16);
             assert!(!rounds.round(MS(3), &[MS(30)]));
-            assert_eq!(rounds.round(MS(3), &[MS(33)]), is_over, "{rules:?}");
+            assert_eq!(rounds.round(MS(3), &[MS(33)]), is_over, "{variant:?}");
         }
     }
 
     /// The ninth sample of a round is judged.
     #[test]
     fn todays_linux_counts_the_ack_that_begins_a_round() {
-        for (rules, judged) in [(PAPER, 10), (LINUX, 9)] {
-            let mut rounds = Rounds::new(Hystart::new(rules), 16);
+        for (variant, judged) in [(PAPER, 10), (LINUX, 9)] {
+            let mut rounds = Rounds::new(Hystart::new(variant), 16);
             assert!(!rounds.round(MS(3), &[MS(50)]));
-            assert_eq!((1..=16).find(|_| rounds.ack(MS(3), MS(90)).is_over), Some(judged), "{rules:?}");
+            assert_eq!((1..=16).find(|_| rounds.ack(MS(3), MS(90)).is_over), Some(judged), "{variant:?}");
         }
     }
 
     /// The ninth sample of a round, the first that is judged, shows that the queue is empty.
     #[test]
     fn todays_linux_listens_to_the_sample_that_it_judges_by() {
-        for (rules, before, is_over) in [(PAPER, 9, true), (LINUX, 8, false)] {
+        for (variant, before, is_over) in [(PAPER, 9, true), (LINUX, 8, false)] {
             let samples: Vec<Duration> = core::iter::repeat_n(MS(60), before).chain([MS(50)]).collect();
-            let mut rounds = Rounds::new(Hystart::new(rules), 16);
+            let mut rounds = Rounds::new(Hystart::new(variant), 16);
             assert!(!rounds.round(MS(3), &[MS(50)]));
-            assert_eq!(rounds.round(MS(3), &samples), is_over, "{rules:?}");
+            assert_eq!(rounds.round(MS(3), &samples), is_over, "{variant:?}");
         }
     }
 }

@@ -1,84 +1,91 @@
 //! `HyStart`++: modified slow start (RFC 9406).
 //!
-//! A round whose round-trip times rise moves the sender into conservative slow start (CSS), where the window grows four
-//! times more slowly. If they fall again within five rounds, it was a false alarm and slow start goes on.
+//! An increase of the RTT moves the sender into conservative slow start (CSS), where the window grows at a quarter of the speed. If
+//! the RTT decreases again within five rounds, slow start continues.
 
 use super::{SlowStart, Step};
 use crate::policy::control::Progress;
 use earlybird_units::{Duration, Instant};
 
-/// `MIN_RTT_THRESH`, `MAX_RTT_THRESH`, `MIN_RTT_DIVISOR` (RFC 9406 §4.3): what counts as a rise.
-const SMALLEST_RISE: Duration = Duration::from_millis(4);
-const LARGEST_RISE: Duration = Duration::from_millis(16);
-const RISE_DIVISOR: f64 = 8.0;
-/// `N_RTT_SAMPLE` (RFC 9406 §4.3): samples of a round before it is judged.
-const SAMPLES: u32 = 8;
-/// `CSS_GROWTH_DIVISOR` (RFC 9406 §4.3).
-const CAREFUL_DIVISOR: f64 = 4.0;
-/// `CSS_ROUNDS` (RFC 9406 §4.3).
-const CAREFUL_ROUNDS: u32 = 5;
-/// `L` without pacing (RFC 9406 §4.3): segments that one ACK may add.
-const LARGEST_GROWTH: u64 = 8;
+/// Bounds and divisor of the RTT increase that is required (RFC 9406 §4.3).
+const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
+const MAX_RTT_THRESH: Duration = Duration::from_millis(16);
+const MIN_RTT_DIVISOR: f64 = 8.0;
+/// The number of samples of a round before it is evaluated (RFC 9406 §4.3).
+const N_RTT_SAMPLE: u32 = 8;
+/// The divisor of the growth in CSS (RFC 9406 §4.3).
+const CSS_GROWTH_DIVISOR: f64 = 4.0;
+/// The number of rounds in CSS (RFC 9406 §4.3).
+const CSS_ROUNDS: u32 = 5;
+/// The most segments that an ACK may add, without pacing (RFC 9406 §4.3).
+const L: u64 = 8;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HystartPlusPlus {
     phase: Phase,
-    /// The highest segment sent when the round began, plus one (`windowEnd`). Read at the round's first ACK: with what the
-    /// last one of the round before sent, else rounds would begin ever earlier in a burst, where the queue is longest.
+    /// One past the highest segment sent at the start of the round (`windowEnd`). It is read at the first ACK of the round, after the
+    /// transmissions of the last ACK: otherwise rounds would start earlier and earlier in a burst, where the queue is longest.
     window_end: Option<u64>,
-    last_round: Option<Duration>,
-    this_round: Option<Duration>,
-    samples: u32,
+    last_round_min_rtt: Option<Duration>,
+    current_round_min_rtt: Option<Duration>,
+    rtt_sample_count: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     #[default]
     SlowStart,
-    /// Conservative slow start since so many rounds; `baseline` is the delay that led there (`cssBaselineMinRtt`).
-    Careful { baseline: Duration, rounds: u32 },
-    /// Only the first slow start is watched (RFC 9406 §4.3).
+    /// Conservative slow start since `rounds` rounds, with the RTT that started it (`cssBaselineMinRtt`).
+    Conservative { css_baseline_min_rtt: Duration, rounds: u32 },
+    /// Disabled: it applies to the first slow start only (RFC 9406 §4.3).
     Finished,
 }
 
 impl HystartPlusPlus {
     fn growth(&self, progress: &Progress) -> f64 {
-        let acked = progress.acked.min(LARGEST_GROWTH) as f64;
+        let acked = progress.acked.min(L) as f64;
         match self.phase {
             Phase::SlowStart => acked,
-            Phase::Careful { .. } => acked / CAREFUL_DIVISOR,
+            Phase::Conservative { .. } => acked / CSS_GROWTH_DIVISOR,
             Phase::Finished => progress.growth,
         }
     }
 
     fn take_sample(&mut self, rtt: Duration) {
-        self.this_round = Some(self.this_round.map_or(rtt, |smallest| smallest.min(rtt)));
-        self.samples += 1;
+        self.current_round_min_rtt = Some(self.current_round_min_rtt.map_or(rtt, |smallest| smallest.min(rtt)));
+        self.rtt_sample_count += 1;
     }
 
-    fn judge(&mut self) {
-        let Some(this_round) = self.this_round.filter(|_| self.samples >= SAMPLES) else { return };
+    fn check_delay(&mut self) {
+        let Some(current_round_min_rtt) = self.current_round_min_rtt.filter(|_| self.rtt_sample_count >= N_RTT_SAMPLE)
+        else {
+            return;
+        };
         match self.phase {
-            Phase::SlowStart if self.last_round.is_some_and(|last| this_round >= last + rise(last)) => {
-                self.phase = Phase::Careful { baseline: this_round, rounds: 0 };
+            Phase::SlowStart
+                if self.last_round_min_rtt.is_some_and(|last| current_round_min_rtt >= last + rtt_thresh(last)) =>
+            {
+                self.phase = Phase::Conservative { css_baseline_min_rtt: current_round_min_rtt, rounds: 0 };
             }
-            Phase::Careful { baseline, .. } if this_round < baseline => self.phase = Phase::SlowStart,
+            Phase::Conservative { css_baseline_min_rtt, .. } if current_round_min_rtt < css_baseline_min_rtt => {
+                self.phase = Phase::SlowStart
+            }
             _ => {}
         }
     }
 
     fn end_round(&mut self) {
         self.window_end = None;
-        self.last_round = self.this_round.take();
-        self.samples = 0;
-        if let Phase::Careful { baseline, rounds } = self.phase {
-            // The round in which it began counts too (RFC 9406 §4.2).
-            self.phase = Phase::Careful { baseline, rounds: rounds + 1 };
+        self.last_round_min_rtt = self.current_round_min_rtt.take();
+        self.rtt_sample_count = 0;
+        if let Phase::Conservative { css_baseline_min_rtt, rounds } = self.phase {
+            // The round in which CSS starts counts too (RFC 9406 §4.2).
+            self.phase = Phase::Conservative { css_baseline_min_rtt, rounds: rounds + 1 };
         }
     }
 
     fn is_over(&mut self) -> bool {
-        let is_over = matches!(self.phase, Phase::Careful { rounds, .. } if rounds >= CAREFUL_ROUNDS);
+        let is_over = matches!(self.phase, Phase::Conservative { rounds, .. } if rounds >= CSS_ROUNDS);
         if is_over {
             self.phase = Phase::Finished;
         }
@@ -86,9 +93,9 @@ impl HystartPlusPlus {
     }
 }
 
-/// `RttThresh` (RFC 9406 §4.2).
-fn rise(last: Duration) -> Duration {
-    last.mul_f64(1.0 / RISE_DIVISOR).clamp(SMALLEST_RISE, LARGEST_RISE)
+/// Returns `RttThresh` (RFC 9406 §4.2).
+fn rtt_thresh(last: Duration) -> Duration {
+    last.mul_f64(1.0 / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
 }
 
 impl SlowStart for HystartPlusPlus {
@@ -96,7 +103,7 @@ impl SlowStart for HystartPlusPlus {
         let growth = self.growth(progress);
         if let Some(rtt) = progress.rtt {
             self.take_sample(rtt);
-            self.judge();
+            self.check_delay();
         }
         let window_end = *self.window_end.get_or_insert(progress.smax);
         if progress.una >= window_end {
@@ -157,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_rise_lies_between_4_and_16_ms() {
-        assert_eq!([16, 64, 1000].map(|rtt| rise(MS(rtt))), [MS(4), MS(8), MS(16)]);
+        assert_eq!([16, 64, 1000].map(|rtt| rtt_thresh(MS(rtt))), [MS(4), MS(8), MS(16)]);
     }
 
     #[test]
@@ -185,7 +192,7 @@ mod tests {
     fn shorter_round_trips_resume_slow_start() {
         let mut rounds = rounds();
         assert!(!rounds.round(MS(1), &[MS(80)]));
-        assert!(matches!(rounds.rule.phase, Phase::Careful { rounds: 1, .. }));
+        assert!(matches!(rounds.rule.phase, Phase::Conservative { rounds: 1, .. }));
         (0..8).for_each(|_| {
             rounds.ack(MS(1), MS(79));
         });
@@ -197,7 +204,7 @@ mod tests {
             Area::Control,
             "HyStart++",
             "RFC 9406 §4.2",
-            "slow start resumes when 8 samples fall below the baseline",
+            "slow start resumes when 8 rtt_sample_count fall below the css_baseline_min_rtt",
             "with the 8th",
         );
     }
@@ -207,7 +214,7 @@ mod tests {
         let mut rounds = rounds();
         assert!(!rounds.round(MS(1), &[MS(80)]));
         assert!(!rounds.round(MS(1), &[MS(80)]));
-        assert!(matches!(rounds.rule.phase, Phase::Careful { rounds: 2, .. }));
+        assert!(matches!(rounds.rule.phase, Phase::Conservative { rounds: 2, .. }));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How the window grows before congestion avoidance, and when that ends: one file per rule.
+//! Slow start and its end: one file per rule.
 
 pub(crate) mod hystart;
 pub(crate) mod hystart_plus_plus;
@@ -10,21 +10,21 @@ use earlybird_units::Instant;
 use hystart::Hystart;
 use hystart_plus_plus::HystartPlusPlus;
 
-/// How slow start ends.
+/// The rule that ends slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlowStartRule {
     /// At the threshold or a loss (RFC 5681 §3.1).
     Standard,
-    /// Also where a train of ACKs or a rising delay tells that the path is full (Ha and Rhee 2008).
+    /// Also by `HyStart`: an ACK train or an increased delay (Ha and Rhee 2008).
     Hystart,
-    /// The same as Linux has it today (6.x), which mistakes noise for a full path less often.
+    /// Also by the `HyStart` of Linux 6.x, which is less sensitive to noise.
     HystartLinux,
-    /// Also where a rising delay persists over five more careful rounds (RFC 9406).
+    /// Also by `HyStart`++: a delay increase that persists over five conservative rounds (RFC 9406).
     HystartPlusPlus,
 }
 
 impl SlowStartRule {
-    /// Makes the rule for one connection.
+    /// Builds the rule for a connection.
     pub(crate) fn policy(self) -> Box<dyn SlowStart> {
         match self {
             Self::Standard => Box::new(Standard),
@@ -35,26 +35,26 @@ impl SlowStartRule {
     }
 }
 
-/// What one ACK in slow start does.
+/// The effect of an ACK in slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Step {
-    /// The window grows by so many segments.
+    /// The growth of the window in segments.
     pub(crate) growth: f64,
-    /// The threshold becomes the window as it is: congestion avoidance begins.
+    /// Whether slow start ends: the threshold becomes the window.
     pub(crate) is_over: bool,
 }
 
 /// Grows the window in slow start and decides when to leave it.
 pub(crate) trait SlowStart: Debug + Send {
-    /// Reads one ACK that moved the window of `cwnd` segments forward in slow start.
+    /// Processes an ACK of new data in slow start with a window of `cwnd` segments.
     fn on_progress(&mut self, now: Instant, progress: &Progress, cwnd: f64) -> Step;
-    /// A loss was found by duplicate ACKs: slow start is over.
+    /// Processes a loss, which ends slow start.
     fn on_loss(&mut self) {}
-    /// The timer ran out: slow start begins again.
+    /// Processes a timeout, which restarts slow start.
     fn on_timeout(&mut self) {}
 }
 
-/// Nothing but the threshold ends it.
+/// Standard slow start, which only the threshold ends.
 #[derive(Clone, Copy, Debug)]
 struct Standard;
 

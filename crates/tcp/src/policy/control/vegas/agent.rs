@@ -1,44 +1,45 @@
-//! ns-2's Vegas as a whole: the window of a sender whose own recovery finds losses by a fine timer.
+//! The window of ns-2's Vegas agent, whose recovery detects losses by a fine-grained timer.
 
 use super::Vegas;
-use super::round::Place;
+use super::round::SequenceState;
 use crate::policy::control::reno::SMALLEST_SSTHRESH;
 use crate::policy::control::{CongestionControl, Flight, Handshake, Missing, Progress, Window};
 use crate::policy::dupthresh::DUP_THRESH;
 use crate::trace::Cx;
 use earlybird_units::Instant;
 
-/// Vegas never goes below two segments.
+/// The smallest window of Vegas in segments.
 pub(super) const SMALLEST_WINDOW: f64 = 2.0;
 
-/// Vegas' window, and what duplicates and losses do to it.
+/// The window of ns-2's agent, with its response to duplicates and losses.
 #[derive(Clone, Debug)]
-pub(super) struct Agent {
+pub(super) struct Ns2Vegas {
     vegas: Vegas,
     /// The initial window, which ns-2 sets on the first ACK of data.
     initial_window: Option<f64>,
     /// The window without inflation since the last loss.
     reduced: f64,
-    changed: Option<Instant>,
+    reduced_at: Option<Instant>,
 }
 
-impl Agent {
+impl Ns2Vegas {
     pub(super) fn new(vegas: Vegas, initial_window: f64) -> Self {
-        Self { vegas, initial_window: Some(initial_window), reduced: 0.0, changed: None }
+        Self { vegas, initial_window: Some(initial_window), reduced: 0.0, reduced_at: None }
     }
 
     fn set(&mut self, cx: &mut Cx<'_>, cwnd: f64, ssthresh: f64) {
         self.vegas.set(cx, cwnd, ssthresh);
     }
 
-    /// The window shrinks unless it did since the missing segment was sent, and by less the first time. The duplicates
-    /// inflate it.
-    fn shrink(&mut self, cx: &mut Cx<'_>, missing: &Missing) {
-        let is_newer = |sent| self.changed.is_none_or(|changed| changed < sent);
+    /// Reduces the window unless it was reduced since the missing segment was sent: by a quarter for its first loss, else by half.
+    /// The duplicates inflate it.
+    fn reduce(&mut self, cx: &mut Cx<'_>, missing: &Missing) {
+        let is_newer = |sent| self.reduced_at.is_none_or(|reduced_at| reduced_at < sent);
         if !missing.sent.is_some_and(is_newer) {
             return;
         }
         let usable = libm::floor(self.vegas.window.usable());
+        // `tcp-vegas.cc`, `dupack_action`: a quarter for the first loss, half for a repeated one.
         self.reduced = if usable <= 3.0 {
             SMALLEST_WINDOW
         } else if missing.transmissions > 1 {
@@ -47,11 +48,11 @@ impl Agent {
             usable - libm::floor(usable / 4.0)
         };
         self.set(cx, self.reduced + f64::from(missing.duplicates), self.ssthresh());
-        self.changed = Some(cx.now);
+        self.reduced_at = Some(cx.now);
     }
 }
 
-impl CongestionControl for Agent {
+impl CongestionControl for Ns2Vegas {
     fn cwnd(&self) -> f64 {
         self.vegas.cwnd()
     }
@@ -60,24 +61,24 @@ impl CongestionControl for Agent {
         self.vegas.ssthresh()
     }
 
-    /// The window stays at one segment until data are acknowledged.
+    /// Does nothing: the window stays at one segment until data is acknowledged.
     fn on_established(&mut self, _cx: &mut Cx<'_>, _initial_window: f64) {}
 
-    /// For ns-2, the opening segment's round is one like any other.
+    /// Processes the round of the SYN as any other, as in ns-2.
     fn on_handshake(&mut self, cx: &mut Cx<'_>, handshake: &Handshake) {
         self.vegas.round.on_sample(handshake.rtt);
-        // The window stays as it is; others' traces show a step here.
+        // No change of the window; the trace of ns-2 has a step here.
         self.set(cx, self.cwnd(), self.ssthresh());
-        self.vegas.on_ack(cx, Place { una: 1, nxt: 1 }, None, 1.0);
+        self.vegas.on_ack(cx, SequenceState { una: 1, nxt: 1 }, None, 1.0);
     }
 
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
-        self.vegas.on_ack(cx, Place { una: progress.una, nxt: progress.nxt }, progress.rtt, progress.growth);
+        self.vegas.on_ack(cx, SequenceState { una: progress.una, nxt: progress.nxt }, progress.rtt, progress.growth);
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         if let Some(missing) = &flight.missing {
-            self.shrink(cx, missing);
+            self.reduce(cx, missing);
         }
     }
 
@@ -88,14 +89,14 @@ impl CongestionControl for Agent {
         }
         self.set(cx, SMALLEST_WINDOW, self.ssthresh());
         self.reduced = 0.0;
-        self.changed = Some(cx.now);
+        self.reduced_at = Some(cx.now);
     }
 
     fn inflate(&mut self, _cx: &mut Cx<'_>, segments: f64) {
         self.vegas.window.grow_by(segments);
     }
 
-    /// What ns-2 does before it takes an ACK of new data in, after so many duplicates.
+    /// Ends the inflation before an ACK of new data is processed, after `duplicates` duplicates, as in ns-2.
     fn deflate(&mut self, cx: &mut Cx<'_>, duplicates: f64) {
         if let Some(initial_window) = self.initial_window.take() {
             self.set(cx, initial_window, self.ssthresh());

@@ -1,5 +1,5 @@
-//! Vegas' window (Brakmo and Peterson 1995; ns-2.35 `tcp-vegas.cc`): once per round trip, the segments that stand in the
-//! queue – expected rate less actual rate, times the smallest round trip – decide whether to grow.
+//! Vegas (Brakmo and Peterson 1995; ns-2.35 `tcp-vegas.cc`): once per RTT the window changes by the estimated number of segments in
+//! the queue, diff = (expected rate − actual rate)·baseRTT.
 
 mod agent;
 mod round;
@@ -10,19 +10,19 @@ use super::{CongestionControl, Flight, Progress, Window};
 use crate::policy::recovery::choice::Recovery;
 use crate::policy::recovery::dupack_common::RecoveryRules;
 use crate::trace::{Cx, TraceEvent};
-use agent::{Agent, SMALLEST_WINDOW};
+use agent::{Ns2Vegas, SMALLEST_WINDOW};
 use alloc::boxed::Box;
 use earlybird_units::Duration;
-use round::{Place, Round};
+use round::{Round, SequenceState};
 
-/// Vegas' thresholds, in segments that stand in the queue.
+/// Thresholds of Vegas, in segments in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VegasParameters {
-    /// Grow below this many.
+    /// The window grows below this.
     pub alpha: u32,
-    /// Shrink above this many.
+    /// The window is reduced above this.
     pub beta: u32,
-    /// End slow start above this many.
+    /// Slow start ends above this.
     pub gamma: u32,
 }
 
@@ -41,7 +41,7 @@ impl ControlFactory for VegasParameters {
     fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
         let vegas = Vegas::new(setup.reno(), *self);
         if setup.recovery == Recovery::Vegas {
-            Box::new(Agent::new(vegas, f64::from(setup.initial_window)))
+            Box::new(Ns2Vegas::new(vegas, f64::from(setup.initial_window)))
         } else {
             Box::new(vegas)
         }
@@ -52,38 +52,38 @@ impl ControlFactory for VegasParameters {
     }
 }
 
-/// Vegas' window beside any recovery.
+/// The window of Vegas, for any recovery.
 #[derive(Clone, Debug)]
 struct Vegas {
     window: Reno,
     parameters: VegasParameters,
     round: Round,
-    /// What each ACK of this round adds to the window.
+    /// The increase per ACK in this round.
     increment: f64,
-    /// Slow start grows in every second round only.
+    /// Whether slow start grows in this round: in every second one only.
     is_growing_round: bool,
 }
 
-/// ns-2 grows the window only while no more of it than this is unused, in segments.
-const LARGEST_UNUSED: f64 = 2.0;
+/// The most unused segments of the window with which ns-2 grows it.
+const MAX_UNUSED: f64 = 2.0;
 
 impl Vegas {
     fn new(window: Reno, parameters: VegasParameters) -> Self {
         Self { window, parameters, round: Round::FIRST, increment: 0.0, is_growing_round: true }
     }
 
-    /// An ACK moved the window forward, and measured a round trip perhaps.
-    fn on_ack(&mut self, cx: &mut Cx<'_>, place: Place, rtt: Option<Duration>, growth: f64) {
-        if place.una > self.round.first
-            && let Some(queued) = self.round.end(cx.now, place)
+    /// Processes an ACK of new data, with an RTT if it was measured.
+    fn on_ack(&mut self, cx: &mut Cx<'_>, state: SequenceState, rtt: Option<Duration>, growth: f64) {
+        if state.una > self.round.first
+            && let Some(diff) = self.round.end(cx.now, state)
         {
-            self.on_round(cx, queued);
+            self.on_round(cx, diff);
         }
-        let is_doubling = self.increment.total_cmp(&1.0).is_eq();
-        if is_doubling && !self.window.is_slow_start() {
+        let is_slow_start = self.increment.total_cmp(&1.0).is_eq();
+        if is_slow_start && !self.window.is_slow_start() {
             self.increment = 0.0;
         }
-        if self.increment > 0.0 && self.cwnd() - place.in_flight() <= LARGEST_UNUSED {
+        if self.increment > 0.0 && self.cwnd() - state.in_flight() <= MAX_UNUSED {
             self.set(cx, self.cwnd() + growth * self.increment, self.ssthresh());
         }
         if let Some(rtt) = rtt {
@@ -91,27 +91,30 @@ impl Vegas {
         }
     }
 
-    fn on_round(&mut self, cx: &mut Cx<'_>, queued: i64) {
+    fn on_round(&mut self, cx: &mut Cx<'_>, diff: i64) {
         let VegasParameters { alpha, beta, gamma } = self.parameters;
         self.increment = if self.window.is_slow_start() {
+            // Doubling every other RTT leaves a round to measure the effect (§4.3).
             self.is_growing_round = !self.is_growing_round;
-            if self.is_growing_round && queued > i64::from(gamma) {
+            if self.is_growing_round && diff > i64::from(gamma) {
                 self.set(cx, self.cwnd(), SMALLEST_SSTHRESH);
-                self.shrink(cx, self.cwnd() / 8.0);
+                // ns-2 gives back an eighth of the window that slow start has overshot.
+                self.reduce(cx, self.cwnd() / 8.0);
             }
-            let is_doubling = self.is_growing_round && queued <= i64::from(gamma);
-            if is_doubling { 1.0 } else { 0.0 }
-        } else if queued > i64::from(beta) {
-            self.shrink(cx, 1.0);
+            let is_slow_start = self.is_growing_round && diff <= i64::from(gamma);
+            if is_slow_start { 1.0 } else { 0.0 }
+        } else if diff > i64::from(beta) {
+            self.reduce(cx, 1.0);
             0.0
-        } else if queued < i64::from(alpha) {
+        } else if diff < i64::from(alpha) {
+            // One segment per RTT, spread over the ACKs of the window.
             1.0 / self.cwnd()
         } else {
             0.0
         };
     }
 
-    fn shrink(&mut self, cx: &mut Cx<'_>, segments: f64) {
+    fn reduce(&mut self, cx: &mut Cx<'_>, segments: f64) {
         self.set(cx, self.cwnd() - segments, self.ssthresh());
         if self.cwnd() < SMALLEST_WINDOW {
             self.set(cx, SMALLEST_WINDOW, self.ssthresh());
@@ -138,7 +141,7 @@ impl CongestionControl for Vegas {
     }
 
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
-        self.on_ack(cx, Place { una: progress.una, nxt: progress.smax }, progress.rtt, progress.growth);
+        self.on_ack(cx, SequenceState { una: progress.una, nxt: progress.smax }, progress.rtt, progress.growth);
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
