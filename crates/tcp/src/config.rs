@@ -17,7 +17,7 @@ use groups::{
 
 /// Parameters and policies of a connection.
 ///
-/// A configuration begins with a profile and changes what differs from it. [`Self::check`] tells which policies exclude each other.
+/// A configuration starts from a profile; the `with_` methods change it. [`Self::check`] rejects incompatible policies.
 ///
 /// ```
 /// use earlybird_tcp::{Config, Control, CubicConfig};
@@ -28,7 +28,7 @@ use groups::{
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Config {
-    /// Segments: their size, how the stream is cut, when short ones leave.
+    /// Segments: their size, the division of the stream, when short ones are sent.
     pub segments: SegmentConfig,
     /// Send and receive buffer.
     pub buffers: BufferConfig,
@@ -38,7 +38,7 @@ pub struct Config {
     pub growth: GrowthConfig,
     /// Congestion control.
     pub control: Control,
-    /// Whether segments leave at a rate instead of in bursts: the rate of the congestion control, or else the window per RTT.
+    /// Whether segments are paced: at the rate of the congestion control, or else at a window per RTT.
     pub pacing: bool,
     /// Explicit congestion notification.
     pub ecn: EcnMode,

@@ -1,4 +1,4 @@
-//! The real-time mode: what it is made of, and the words its interface speaks.
+//! The real-time mode: its policies, statistics and errors.
 
 use crate::policy::backlog::{Backlog, SendLimit};
 use crate::policy::delivery::Delivery;
@@ -6,7 +6,7 @@ use earlybird_units::Duration;
 
 /// The policies that turn TCP into a transport for frames that are worthless when late. The default is ordinary TCP.
 ///
-/// Three frames, of which the second gets lost. The reader asks for it and gets the third; the sender learns of it:
+/// Three frames, of which the second is lost. The reader skips it and gets the third; a notice reports the skip to the sender:
 ///
 /// ```
 /// use earlybird_tcp::{Config, Connection, Cx, Frame, RealTime, SendLimit};
@@ -37,7 +37,7 @@ use earlybird_units::Duration;
 /// deliver(cx, &mut speaker, &mut listener, Some(1));
 ///
 /// assert_eq!(listener.read_frame(cx), Some(Frame { position: 0, bytes: 160 }));
-/// // Nothing is there in order: the reader waits, and steps over the hole.
+/// // No frame is in order: the reader waits, and skips the hole.
 /// assert_eq!(listener.read_frame(cx), Some(Frame { position: 320, bytes: 160 }));
 /// assert_eq!(listener.poll_skipped(), Some(160..320));
 /// assert_eq!(listener.read_frame(cx), None);
@@ -47,28 +47,26 @@ use earlybird_units::Duration;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RealTime {
-    /// When the reader steps over what is missing.
+    /// When the reader skips a hole.
     pub delivery: Delivery,
-    /// What a full send buffer does.
+    /// The treatment of writes to a full send buffer.
     pub backlog: Backlog,
-    /// One write is one segment is one read: frames are never merged, split or delivered in part.
+    /// Whether one write is one segment and one read: frames are never merged, split or delivered in part.
     pub framing: bool,
-    /// Offer and use the SNACK option, which tells the sender what was stepped over. With it the reader steps over
-    /// nothing, and nothing that was sent is given up, unless the peer offered it too.
+    /// Whether the SNACK option, which reports skips to the sender, is offered and used. With it the reader skips, and the sender
+    /// abandons sent frames, only if the peer offers it too.
     ///
-    /// The sender cannot know whether the peer's reader steps over holes, so both ends are taken to be configured alike: what
-    /// was sent is given up only if [`Self::delivery`] skips here too. Without the option a peer that waits for everything
-    /// would wait for ever.
+    /// The sender does not know whether the peer's reader skips holes, so it assumes its own settings: it abandons sent frames only
+    /// if [`Self::delivery`] skips. Otherwise a peer that reads everything in order would wait for ever.
     pub skip_notice: bool,
-    /// What the sender does when it learns that something was stepped over.
+    /// The response of the sender to a reported skip.
     pub skip_response: SkipResponse,
-    /// Never send a frame twice (MTP): what is lost is given up, and the window answers as if it had been sent again. Where
-    /// nothing that was sent may be given up this has no effect; and the last frame that the receiver's window has room for
-    /// is repeated all the same, for without it nothing could be sent any more.
+    /// Whether no frame is sent twice (MTP): lost frames are abandoned, and the window responds as to a retransmission. It has no
+    /// effect if sent frames may not be abandoned. The last frame that fits into the receiver's window is retransmitted in any
+    /// case, as nothing else could be sent.
     pub never_retransmits: bool,
-    /// Inconsistent retransmission (TCP Hollywood): what would be sent again and could not be there within this time of its
-    /// writing makes way for the oldest frame of its length that was never sent and could be. The peer's TCP sees a
-    /// retransmission like any other; where no such frame waits, it is one.
+    /// Inconsistent retransmission (TCP Hollywood): a retransmission that could not arrive within this time of its write carries the
+    /// oldest unsent frame of its length instead, if that could. To the peer's TCP it is an ordinary retransmission.
     pub replaces_after: Option<Duration>,
 }
 
@@ -90,9 +88,9 @@ impl RealTime {
         replaces_after: None,
     };
 
-    /// The MTCP paper's mode, and TCP-RTM's: nobody waits for anybody. The limit is what one playback delay holds: what
-    /// is older is worthless. A loss that is stepped over reduces the window, which the paper leaves open: a reader that always waits would else hide every
-    /// loss from the sender, which then takes nearly all of a link from SACK.
+    /// Returns the mode of the MTCP paper and of TCP-RTM: neither side waits for the other. The limit holds the frames of one playback
+    /// delay; older ones are worthless. A skipped loss reduces the window, which the paper leaves open: otherwise a reader that
+    /// always waits would hide every loss from the sender, which then takes nearly all of a link from SACK.
     pub const fn mtcp(limit: SendLimit) -> Self {
         Self {
             delivery: Delivery::SkipWhenWaiting,
@@ -105,27 +103,27 @@ impl RealTime {
         }
     }
 
-    /// TLTCP (Mukherjee and Brecht, ICNP 2000): the sender gives up what was written longer ago than `deadline` and moves on.
-    /// The receiver learns of it as of any other hole, by reading; the option of the original is not known.
+    /// Returns TLTCP (Mukherjee and Brecht, ICNP 2000): the sender abandons frames that were written longer ago than `deadline`. The
+    /// receiver skips them as any other hole; the option of the original is unknown.
     pub const fn tltcp(deadline: Duration) -> Self {
         Self { backlog: Backlog::DiscardPastDeadline(deadline), ..Self::mtcp(SendLimit::Unlimited) }
     }
 
-    /// TCP-RC (`McCreary` and others, 2005): the receiver steps over holes and acknowledges what never came; the sender is an
-    /// ordinary one.
+    /// Returns TCP-RC (`McCreary` and others, 2005): the receiver skips holes and acknowledges missing data; the sender is an ordinary
+    /// one.
     pub const fn tcp_rc() -> Self {
         let backlog = Backlog::Block(SendLimit::Unlimited);
         Self { skip_notice: false, backlog, ..Self::mtcp(SendLimit::Unlimited) }
     }
 
-    /// MTP (Chung, Claypool and Kinicki, 2005): nothing is sent twice. The receiver steps over a hole at once, so that only
-    /// its notice tells the sender of a loss.
+    /// Returns MTP (Chung, Claypool and Kinicki, 2005): nothing is sent twice. The receiver skips a hole at once, so that only its
+    /// notice reports a loss to the sender.
     pub const fn mtp(limit: SendLimit) -> Self {
         Self { delivery: Delivery::SkipAtDeadline(Duration::ZERO), never_retransmits: true, ..Self::mtcp(limit) }
     }
 
-    /// Goel, Krasic and Walpole: the send buffer holds A·`cwnd` + min(B, `cwnd`) segments with A = 1 and B = 3; what it has no
-    /// room for, the application drops.
+    /// Returns the mode of Goel, Krasic and Walpole: the send buffer holds A·`cwnd` + min(B, `cwnd`) segments with A = 1 and B = 3; the
+    /// application drops what does not fit.
     pub const fn limited_buffer() -> Self {
         let limit = SendLimit::Window { per_window: 1.0, extra: 3 };
         Self {
@@ -154,76 +152,76 @@ impl RealTime {
         }
     }
 
-    /// Our own mode, for frames that must be there `deadline` after they were written; see
+    /// Returns our own mode, for frames with a deadline of `deadline` after they were written; see
     /// [`Config::earlybird_rt`](crate::Config::earlybird_rt).
     pub const fn earlybird_rt(deadline: Duration) -> Self {
         Self { backlog: Backlog::DiscardHopeless(deadline), ..Self::tltcp(deadline) }
     }
 }
 
-/// What the sender does about a frame that was lost and stepped over before its window was reduced
-/// (docs/real-time-mode.md, `skip-reduces`).
+/// The response of the sender to a lost frame that was skipped before the window was reduced (docs/real-time-mode.md,
+/// `skip-reduces`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SkipResponse {
-    /// Nothing beyond the usual: only the third duplicate and the timer reduce.
+    /// None: only the third duplicate and the timer reduce the window.
     #[default]
     None,
-    /// Reduces as for a fast retransmit, at most once per window.
+    /// A reduction as for a fast retransmit, at most once per window.
     Reduce,
 }
 
-/// A frame as the reader gets it.
+/// A frame that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Place of its first byte in the stream: 0 is the first byte behind the SYN.
+    /// Position of its first byte in the stream; 0 is the first byte after the SYN.
     pub position: u64,
-    /// Its bytes.
+    /// Its length in bytes.
     pub bytes: u16,
 }
 
-/// Counters of the real-time mode over a connection's whole life.
+/// Counters of the real-time mode of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RealTimeStatistics {
-    /// Frames taken from the writer.
+    /// Frames that the application wrote.
     pub frames_written: u64,
-    /// Frames that the sender gave up: before they were sent, or while they might still have arrived.
+    /// Frames that the sender abandoned, sent or not.
     pub frames_discarded: u64,
-    /// Skip notices that came with ACKs not older than those before.
+    /// SNACKs that arrived with ACKs that are not older than earlier ones.
     pub notices_received: u64,
-    /// Of these, those with totals or ranges that cannot be: they were ignored.
+    /// SNACKs with impossible totals or ranges, which were ignored.
     pub bad_notices: u64,
-    /// Reductions of the window for what was stepped over ([`SkipResponse::Reduce`]).
+    /// Reductions of the window because of skips ([`SkipResponse::Reduce`]).
     pub skip_reductions: u64,
-    /// Frames handed to the reader.
+    /// Frames that were read.
     pub frames_delivered: u64,
-    /// Segments that the reader stepped over: as few as the missing bytes can have been, if none was longer than the
-    /// longest that came.
+    /// Segments that were skipped: the least number that the missing bytes can have been, if none was longer than the longest that
+    /// arrived.
     pub segments_skipped: u64,
-    /// Bytes that the reader stepped over.
+    /// Bytes that were skipped.
     pub bytes_skipped: u64,
-    /// Segments that came after they had been stepped over, and were dropped.
+    /// Segments that arrived after they were skipped, and were dropped.
     pub late_after_skip: u64,
-    /// Segments sent that carried a skip notice.
+    /// Segments that were sent with a SNACK.
     pub notices_sent: u64,
 }
 
-/// Why something could not be written.
+/// Why a write failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteError {
     /// It does not fit into a segment.
     TooLong {
-        /// The most bytes that do.
+        /// The most bytes that fit.
         mss: u16,
     },
     /// It has no bytes.
     Empty,
-    /// The send buffer is full, and discards nothing.
+    /// The send buffer is full, and abandons nothing.
     Full,
-    /// This side sends no more.
+    /// The sending side is closed.
     Closed,
-    /// The connection keeps no frames apart: [`RealTime::framing`] is off.
+    /// The connection has no frames: [`RealTime::framing`] is off.
     Unframed,
-    /// One write is one segment, and a frame: [`RealTime::framing`] is on.
+    /// The connection accepts whole frames only: [`RealTime::framing`] is on.
     Framed,
 }
 

@@ -52,6 +52,7 @@ impl Config {
     pub(super) fn halved(&self) -> Halved {
         let window = &self.window;
         match (self.recovery.scheme.halves_flight(self.recovery.rules), window.integer_cwnd, window.precise_halving) {
+            // An integer window matters only where the RFCs halve the flight; Linux halves the window instead.
             (true, true, _) => Halved::Segments,
             (true, false, _) => Halved::Flight,
             (false, _, true) => Halved::Window,

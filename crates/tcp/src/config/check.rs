@@ -1,4 +1,4 @@
-//! Which policies go together: the one place that says so, for drivers on real networks as for scenarios.
+//! Compatibility of policies, for drivers on real networks and for scenarios.
 
 use super::Config;
 use super::groups::Dsack;
@@ -12,47 +12,47 @@ use crate::policy::reduction::WindowReduction;
 use crate::policy::spurious::{SpuriousDetection, Undo};
 use core::fmt;
 
-/// Why the policies of a configuration do not go together.
+/// Why the policies of a configuration are incompatible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// A segment, a window or the initial window is empty.
+    /// The segment size, the window or the initial window is zero.
     Empty,
-    /// The smallest timeout is above the largest.
+    /// The smallest RTO exceeds the largest.
     TimerBounds,
-    /// The control has a recovery of its own, and works with no other.
-    ForeignRecovery,
-    /// The recovery works with the control that it belongs to, and with no other.
-    ForeignControl,
-    /// Segments leave at a rate, and the recovery forgets a retransmission that has to wait.
-    ForgetsWaiting,
-    /// ns-2's receivers count no marks.
-    UncountedMarks,
-    /// The control answers shares of marks, and hears of no more than one mark per round trip.
-    CoarseFeedback,
-    /// The control answers no marks.
-    UnansweredMarks,
-    /// The recovery would move the window that a mark has reduced.
-    MovesMarkedWindow,
-    /// ns-2's sender lets marks change when it may repair a loss.
-    MarksChangeRecovery,
-    /// The control has a window of its own in recovery, which leaves no place for a proportional reduction.
-    SecondReduction,
-    /// A proportional reduction needs a recovery that knows what is in the network.
-    UnknownFlight,
+    /// The control works with its own recovery only.
+    ControlNeedsOwnRecovery,
+    /// The recovery works with its own control only.
+    RecoveryNeedsOwnControl,
+    /// With pacing the recovery would lose a deferred retransmission.
+    RecoveryCannotPace,
+    /// Accurate ECN needs a receiver that counts marks; ns-2's does not.
+    AccurateEcnNeedsRfcRules,
+    /// The control responds to the share of marks; classic ECN reports at most one mark per RTT.
+    ControlNeedsAccurateEcn,
+    /// The control ignores marks.
+    ControlIgnoresMarks,
+    /// Without SACK the recovery would change the window that a mark has reduced.
+    EcnNeedsSack,
+    /// In ns-2's sender a mark affects when a loss may be repaired.
+    EcnNeedsRfcRules,
+    /// The control sets the window during recovery, which excludes a proportional reduction.
+    ControlSetsRecoveryWindow,
+    /// A proportional reduction needs a recovery that tracks the flight.
+    ReductionNeedsFlight,
     /// Early retransmission needs a recovery that counts duplicate ACKs.
-    CountsNoDuplicates,
-    /// ns-2's Vegas has a fine timer of its own, beside which no other rule is early.
-    FineTimer,
-    /// ns-2's senders take no reduction back.
-    KeepsReductions,
-    /// What begins again with one segment after every loss takes no reduction back.
-    BeginsAgain,
-    /// Timestamps are off, which tell a needless retransmission.
+    DupthreshNeedsDuplicates,
+    /// ns-2's Vegas has a fine-grained timer, which excludes early retransmission.
+    VegasTimer,
+    /// ns-2's senders cannot undo a reduction.
+    NoUndo,
+    /// Tahoe restarts with one segment after every loss and cannot undo that.
+    TahoeNoUndo,
+    /// Eifel needs timestamps.
     NoTimestamps,
-    /// ns-2's receivers send no DSACK, which tells a needless retransmission.
-    NoDuplicateSack,
-    /// DSACKs need SACK.
+    /// An undo by DSACK needs DSACK.
+    NoDsack,
+    /// DSACK needs SACK.
     NoSack,
 }
 
@@ -61,22 +61,24 @@ impl ConfigError {
         match self {
             Self::Empty => "segment size, window and initial window are at least 1",
             Self::TimerBounds => "the smallest timeout is above the largest",
-            Self::ForeignRecovery => "the control works with a recovery of its own only",
-            Self::ForeignControl => "the recovery works with the control that it belongs to only",
-            Self::ForgetsWaiting => "the recovery forgets a retransmission that has to wait, as it may at a rate",
-            Self::UncountedMarks => "accurate feedback does not go with ns-2's receivers, which count no marks",
-            Self::CoarseFeedback => "the control answers shares of marks, which accurate feedback alone tells",
-            Self::UnansweredMarks => "the control answers no marks",
-            Self::MovesMarkedWindow => "the recovery moves the window that a mark has reduced",
-            Self::MarksChangeRecovery => "ns-2's sender lets marks change when it may repair a loss",
-            Self::SecondReduction => "the control has a window of its own in recovery",
-            Self::UnknownFlight => "a proportional reduction needs a recovery that knows what is in the network",
-            Self::CountsNoDuplicates => "the recovery counts no duplicate ACKs, which the trigger needs",
-            Self::FineTimer => "ns-2's Vegas has a fine timer of its own",
-            Self::KeepsReductions => "ns-2's senders take no reduction back",
-            Self::BeginsAgain => "what begins again after every loss takes no reduction back",
+            Self::ControlNeedsOwnRecovery => "the control works with a recovery of its own only",
+            Self::RecoveryNeedsOwnControl => "the recovery works with the control that it belongs to only",
+            Self::RecoveryCannotPace => "the recovery forgets a retransmission that has to wait, as it may at a rate",
+            Self::AccurateEcnNeedsRfcRules => {
+                "accurate feedback does not go with ns-2's receivers, which count no marks"
+            }
+            Self::ControlNeedsAccurateEcn => "the control answers shares of marks, which accurate feedback alone tells",
+            Self::ControlIgnoresMarks => "the control answers no marks",
+            Self::EcnNeedsSack => "the recovery moves the window that a mark has reduced",
+            Self::EcnNeedsRfcRules => "ns-2's sender lets marks change when it may repair a loss",
+            Self::ControlSetsRecoveryWindow => "the control has a window of its own in recovery",
+            Self::ReductionNeedsFlight => "a proportional reduction needs a recovery that knows what is in the network",
+            Self::DupthreshNeedsDuplicates => "the recovery counts no duplicate ACKs, which the trigger needs",
+            Self::VegasTimer => "ns-2's Vegas has a fine timer of its own",
+            Self::NoUndo => "ns-2's senders take no reduction back",
+            Self::TahoeNoUndo => "what begins again after every loss takes no reduction back",
             Self::NoTimestamps => "timestamps are off, which tell a needless retransmission",
-            Self::NoDuplicateSack => "DSACKs are off, which tell a needless retransmission",
+            Self::NoDsack => "DSACKs are off, which tell a needless retransmission",
             Self::NoSack => "DSACKs need a recovery that uses SACK",
         }
     }
@@ -90,10 +92,10 @@ impl fmt::Display for ConfigError {
 
 impl core::error::Error for ConfigError {}
 
-/// A rule: the reason if it is broken.
-type Verdict = Result<(), ConfigError>;
+/// The result of a rule: an error if it is violated.
+type CheckResult = Result<(), ConfigError>;
 
-const fn refuse_if(broken: bool, reason: ConfigError) -> Verdict {
+const fn reject_if(broken: bool, reason: ConfigError) -> CheckResult {
     if broken { Err(reason) } else { Ok(()) }
 }
 
@@ -101,7 +103,7 @@ const fn refuse_if(broken: bool, reason: ConfigError) -> Verdict {
 pub(super) const SACK_BLOCKS: usize = 3;
 
 impl Config {
-    /// Chooses a congestion control, with the recovery and the feedback that come with it.
+    /// Sets a congestion control, with the recovery and the ECN mode that it needs.
     #[must_use]
     pub fn with_control(self, control: Control) -> Self {
         let needs = control.factory().needs(self.recovery.rules);
@@ -109,8 +111,8 @@ impl Config {
         self.with_control_only(control).with_ecn(ecn).with_recovery(needs.recovery.unwrap_or(self.recovery.scheme))
     }
 
-    /// Chooses how losses are repaired. A sender without SACK asks its peer for none, and how the window falls and rises again is
-    /// as plain as the recovery needs it: no proportional reduction, F-RTO or undo that does not go with it.
+    /// Sets the scheme of recovery. A sender without SACK does not offer it. A proportional reduction, F-RTO or undo that is
+    /// incompatible with the scheme is turned off.
     #[must_use]
     pub fn with_recovery(self, recovery: Recovery) -> Self {
         let sack_blocks = match self.acks.sack_blocks {
@@ -118,27 +120,30 @@ impl Config {
             0 => SACK_BLOCKS,
             blocks => blocks,
         };
-        self.with_recovery_only(recovery).with_sack_blocks(sack_blocks).without_what_does_not_fit()
+        self.with_recovery_only(recovery).with_sack_blocks(sack_blocks).without_incompatible_options()
     }
 
-    fn without_what_does_not_fit(self) -> Self {
-        let is_fitting = self.check_reduction(self.control.factory().needs(self.recovery.rules)).is_ok();
-        let window_reduction = if is_fitting { self.recovery.window_reduction } else { WindowReduction::Immediate };
+    fn without_incompatible_options(self) -> Self {
+        let is_compatible = self.check_reduction(self.control.factory().needs(self.recovery.rules)).is_ok();
+        let window_reduction = if is_compatible { self.recovery.window_reduction } else { WindowReduction::Immediate };
         let SpuriousDetection { forward_rto, undo } = self.recovery.spurious;
-        let undo = if self.check_sign(undo).is_ok() { undo } else { Undo::None };
-        let takes_back = self.check_takes_back().is_ok();
-        let spurious = if takes_back { SpuriousDetection { forward_rto, undo } } else { SpuriousDetection::default() };
+        // The signal first: F-RTO may stay without an undo, but not the other way round.
+        let undo = if self.check_undo_signal(undo).is_ok() { undo } else { Undo::None };
+        let supports_undo = self.check_undo_support().is_ok();
+        let spurious =
+            if supports_undo { SpuriousDetection { forward_rto, undo } } else { SpuriousDetection::default() };
         self.with_window_reduction(window_reduction).with_spurious(spurious)
     }
 
-    /// Checks that the policies go together.
+    /// Checks that the policies are compatible.
     ///
     /// # Errors
-    /// The first rule that is broken. A connection of such a configuration runs all the same, and may stall.
+    /// The first rule that is violated. A connection with such a configuration works, but may stall.
     pub fn check(&self) -> Result<(), ConfigError> {
         let needs = self.control.factory().needs(self.recovery.rules);
+        // Most basic first: the first error is the one that a user sees.
         self.check_numbers()?;
-        self.check_pair(needs)?;
+        self.check_recovery(needs)?;
         self.check_feedback(needs)?;
         self.check_rate(needs)?;
         self.check_marks(needs)?;
@@ -147,81 +152,81 @@ impl Config {
         self.check_undo()
     }
 
-    fn check_numbers(&self) -> Verdict {
-        refuse_if(self.segments.mss == 0 || self.window.max == 0 || self.window.initial == 0, ConfigError::Empty)?;
-        refuse_if(self.timers.rto.floor > self.timers.rto.ceiling, ConfigError::TimerBounds)
+    fn check_numbers(&self) -> CheckResult {
+        reject_if(self.segments.mss == 0 || self.window.max == 0 || self.window.initial == 0, ConfigError::Empty)?;
+        reject_if(self.timers.rto.floor > self.timers.rto.ceiling, ConfigError::TimerBounds)
     }
 
-    fn check_pair(&self, needs: Needs) -> Verdict {
+    fn check_recovery(&self, needs: Needs) -> CheckResult {
         let is_own = needs.recovery == Some(self.recovery.scheme);
-        refuse_if(needs.insists && !is_own, ConfigError::ForeignRecovery)?;
-        refuse_if(self.recovery.scheme.belongs_to_control() && !is_own, ConfigError::ForeignControl)
+        reject_if(needs.insists && !is_own, ConfigError::ControlNeedsOwnRecovery)?;
+        reject_if(self.recovery.scheme.belongs_to_control() && !is_own, ConfigError::RecoveryNeedsOwnControl)
     }
 
-    fn check_rate(&self, needs: Needs) -> Verdict {
+    fn check_rate(&self, needs: Needs) -> CheckResult {
         let waits = self.pacing || needs.has_rate;
-        refuse_if(waits && !self.recovery.scheme.can_defer(), ConfigError::ForgetsWaiting)
+        reject_if(waits && !self.recovery.scheme.can_defer(), ConfigError::RecoveryCannotPace)
     }
 
-    fn check_feedback(&self, needs: Needs) -> Verdict {
+    fn check_feedback(&self, needs: Needs) -> CheckResult {
         let is_accurate = self.ecn == EcnMode::Accurate;
-        refuse_if(is_accurate && self.recovery.rules == RecoveryRules::Ns2, ConfigError::UncountedMarks)?;
-        refuse_if(!is_accurate && needs.marks == MarkAnswer::ByShare, ConfigError::CoarseFeedback)
+        reject_if(is_accurate && self.recovery.rules == RecoveryRules::Ns2, ConfigError::AccurateEcnNeedsRfcRules)?;
+        reject_if(!is_accurate && needs.marks == MarkAnswer::ByShare, ConfigError::ControlNeedsAccurateEcn)
     }
 
-    fn check_marks(&self, needs: Needs) -> Verdict {
+    fn check_marks(&self, needs: Needs) -> CheckResult {
         if self.ecn == EcnMode::Off {
             return Ok(());
         }
-        refuse_if(needs.marks == MarkAnswer::None, ConfigError::UnansweredMarks)?;
-        refuse_if(!self.recovery.scheme.uses_sack(), ConfigError::MovesMarkedWindow)?;
-        refuse_if(self.recovery.rules == RecoveryRules::Ns2, ConfigError::MarksChangeRecovery)
+        reject_if(needs.marks == MarkAnswer::None, ConfigError::ControlIgnoresMarks)?;
+        reject_if(!self.recovery.scheme.uses_sack(), ConfigError::EcnNeedsSack)?;
+        reject_if(self.recovery.rules == RecoveryRules::Ns2, ConfigError::EcnNeedsRfcRules)
     }
 
-    fn check_reduction(&self, needs: Needs) -> Verdict {
+    fn check_reduction(&self, needs: Needs) -> CheckResult {
         if self.recovery.window_reduction == WindowReduction::Immediate {
             return Ok(());
         }
-        refuse_if(needs.shapes_recovery, ConfigError::SecondReduction)?;
-        refuse_if(!self.recovery.scheme.can_defer(), ConfigError::UnknownFlight)
+        reject_if(needs.shapes_recovery, ConfigError::ControlSetsRecoveryWindow)?;
+        reject_if(!self.recovery.scheme.can_defer(), ConfigError::ReductionNeedsFlight)
     }
 
-    fn check_trigger(&self) -> Verdict {
+    fn check_trigger(&self) -> CheckResult {
         let is_early = self.recovery.dupthresh != Dupthresh::ThreeDuplicates;
-        refuse_if(is_early && self.recovery.scheme == Recovery::Vegas, ConfigError::FineTimer)?;
-        refuse_if(is_early && self.recovery.scheme == Recovery::Rack, ConfigError::CountsNoDuplicates)
+        reject_if(is_early && self.recovery.scheme == Recovery::Vegas, ConfigError::VegasTimer)?;
+        reject_if(is_early && self.recovery.scheme == Recovery::Rack, ConfigError::DupthreshNeedsDuplicates)
     }
 
-    fn check_undo(&self) -> Verdict {
+    fn check_undo(&self) -> CheckResult {
         let SpuriousDetection { forward_rto, undo } = self.recovery.spurious;
         if forward_rto || undo != Undo::None {
-            self.check_takes_back()?;
+            self.check_undo_support()?;
         }
-        self.check_sign(undo)
+        self.check_undo_signal(undo)
     }
 
-    fn check_sign(&self, undo: Undo) -> Verdict {
+    fn check_undo_signal(&self, undo: Undo) -> CheckResult {
         match undo {
             Undo::None => Ok(()),
-            Undo::Eifel => refuse_if(!self.timestamps.enabled, ConfigError::NoTimestamps),
+            Undo::Eifel => reject_if(!self.timestamps.enabled, ConfigError::NoTimestamps),
             Undo::Either => {
-                let has_sign =
+                let has_signal =
                     self.timestamps.enabled || (self.acks.dsack != Dsack::Off && self.recovery.scheme.uses_sack());
-                refuse_if(!has_sign, ConfigError::NoTimestamps)
+                reject_if(!has_signal, ConfigError::NoTimestamps)
             }
             Undo::DuplicateSack => {
-                refuse_if(self.acks.dsack == Dsack::Off, ConfigError::NoDuplicateSack)?;
-                refuse_if(!self.recovery.scheme.uses_sack(), ConfigError::NoSack)
+                reject_if(self.acks.dsack == Dsack::Off, ConfigError::NoDsack)?;
+                reject_if(!self.recovery.scheme.uses_sack(), ConfigError::NoSack)
             }
         }
     }
 
-    fn check_takes_back(&self) -> Verdict {
+    fn check_undo_support(&self) -> CheckResult {
         match self.recovery.scheme {
-            Recovery::Tahoe => Err(ConfigError::BeginsAgain),
-            Recovery::Sack1 | Recovery::Vegas => Err(ConfigError::KeepsReductions),
+            Recovery::Tahoe => Err(ConfigError::TahoeNoUndo),
+            Recovery::Sack1 | Recovery::Vegas => Err(ConfigError::NoUndo),
             Recovery::Reno { .. } | Recovery::NewReno(_) => {
-                refuse_if(self.recovery.rules == RecoveryRules::Ns2, ConfigError::KeepsReductions)
+                reject_if(self.recovery.rules == RecoveryRules::Ns2, ConfigError::NoUndo)
             }
             Recovery::Rfc6675 | Recovery::Rack => Ok(()),
         }
@@ -238,7 +243,7 @@ mod tests {
     use earlybird_units::Duration;
 
     #[test]
-    fn every_profile_goes_together() {
+    fn every_profile_is_compatible() {
         for config in [Config::ns2(), Config::rfc(), Config::linux(), Config::earlybird_rt(Duration::from_millis(250))]
         {
             assert_eq!(config.check(), Ok(()));
@@ -246,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_control_brings_what_it_works_with() {
+    fn a_control_sets_the_recovery_and_the_ecn_mode_that_it_needs() {
         let vegas = Control::Vegas(VegasParameters::NS2);
         assert_eq!(Config::ns2().with_control(vegas).recovery.scheme, Recovery::Vegas);
         assert_eq!(Config::ns2().with_control(vegas).acks.sack_blocks, 0, "ns-2's Vegas has no SACK");
@@ -257,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_profile_has_beyond_a_plain_recovery_gives_way_to_the_choice_of_one() {
+    fn incompatible_options_of_a_profile_are_turned_off() {
         let linux = Config::linux();
         for chosen in [
             linux.with_control(Control::Tahoe),
@@ -280,35 +285,35 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_gets_sack_back_asks_for_it_again() {
+    fn a_sender_that_uses_sack_again_offers_it_again() {
         let without = Config::rfc().with_recovery(Recovery::Tahoe);
         assert_eq!((without.acks.sack_blocks, without.with_recovery(Recovery::Rack).acks.sack_blocks), (0, 3));
     }
 
     #[test]
-    fn policies_that_do_not_go_together_are_named() {
+    fn incompatible_policies_are_reported() {
         let (ns2, rfc) = (Config::ns2(), Config::rfc());
         let bbr = Control::Bbr(BbrParameters::DEFAULT);
         let eifel = SpuriousDetection { forward_rto: false, undo: Undo::Eifel };
         let proportional = WindowReduction::Proportional;
         let cases = [
             (rfc.with_mss(0), ConfigError::Empty),
-            (rfc.with_control_only(Control::Tahoe), ConfigError::ForeignRecovery),
-            (rfc.with_recovery(Recovery::Tahoe), ConfigError::ForeignControl),
-            (rfc.with_recovery(Recovery::Vegas), ConfigError::ForeignControl),
-            (ns2.with_pacing(true), ConfigError::ForgetsWaiting),
-            (ns2.with_control(bbr), ConfigError::ForgetsWaiting),
-            (rfc.with_control(bbr).with_ecn(EcnMode::Classic), ConfigError::UnansweredMarks),
-            (ns2.with_ecn(EcnMode::Classic), ConfigError::MarksChangeRecovery),
-            (ns2.with_ecn(EcnMode::Accurate), ConfigError::UncountedMarks),
-            (ns2.with_window_reduction(proportional), ConfigError::UnknownFlight),
-            (rfc.with_control(bbr).with_window_reduction(proportional), ConfigError::SecondReduction),
+            (rfc.with_control_only(Control::Tahoe), ConfigError::ControlNeedsOwnRecovery),
+            (rfc.with_recovery(Recovery::Tahoe), ConfigError::RecoveryNeedsOwnControl),
+            (rfc.with_recovery(Recovery::Vegas), ConfigError::RecoveryNeedsOwnControl),
+            (ns2.with_pacing(true), ConfigError::RecoveryCannotPace),
+            (ns2.with_control(bbr), ConfigError::RecoveryCannotPace),
+            (rfc.with_control(bbr).with_ecn(EcnMode::Classic), ConfigError::ControlIgnoresMarks),
+            (ns2.with_ecn(EcnMode::Classic), ConfigError::EcnNeedsRfcRules),
+            (ns2.with_ecn(EcnMode::Accurate), ConfigError::AccurateEcnNeedsRfcRules),
+            (ns2.with_window_reduction(proportional), ConfigError::ReductionNeedsFlight),
+            (rfc.with_control(bbr).with_window_reduction(proportional), ConfigError::ControlSetsRecoveryWindow),
             (
                 rfc.with_recovery(Recovery::Rack).with_dupthresh(Dupthresh::FewOutstanding),
-                ConfigError::CountsNoDuplicates,
+                ConfigError::DupthreshNeedsDuplicates,
             ),
             (rfc.with_spurious(eifel).with_timestamps(false), ConfigError::NoTimestamps),
-            (ns2.with_spurious(eifel), ConfigError::KeepsReductions),
+            (ns2.with_spurious(eifel), ConfigError::NoUndo),
         ];
         for (config, reason) in cases {
             assert_eq!(config.check(), Err(reason), "{config:?}");

@@ -1,4 +1,4 @@
-//! What of a configuration its own policies read.
+//! The part of a configuration that has an effect.
 
 use super::Config;
 use crate::policy::ecn::EcnMode;
@@ -7,14 +7,15 @@ use crate::policy::recovery::rack::RackConfig;
 use crate::policy::rto::RtoRule;
 
 impl Config {
-    /// Returns the configuration with what its policies do not read at one value for all: those that are equal then make
-    /// connections which do the same.
+    /// Returns the configuration with unused settings normalised: equal results mean connections with the same behaviour.
     #[must_use]
     pub fn in_effect(self) -> Self {
         let Self { recovery, window, .. } = self;
         let halves_window = !recovery.scheme.halves_flight(recovery.rules);
         let mut rto = self.timers.rto;
+        // Only the coarse clock of ns-2 has a phase.
         rto.clock_phase = rto.clock_phase.filter(|_| rto.rule == RtoRule::Coarse);
+        // Each setting that the chosen policies do not read gets one value for all.
         self.with_rack(if recovery.scheme == Recovery::Rack { recovery.rack } else { RackConfig::RFC })
             .with_sack1_hold_new_data(recovery.sack1_hold_new_data || recovery.scheme != Recovery::Sack1)
             .with_precise_halving(window.precise_halving || !halves_window)

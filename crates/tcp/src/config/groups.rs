@@ -13,13 +13,13 @@ use crate::policy::spurious::SpuriousDetection;
 use crate::policy::window_probe::WindowProbe;
 use earlybird_units::Duration;
 
-/// Segments: their size, how the stream is cut, when short ones leave.
+/// Segments: their size, the division of the stream, when short ones are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SegmentConfig {
     /// Largest segment in bytes: of the payload alone, or with its options, depending on [`Self::segmentation`].
     pub mss: u16,
-    /// How the stream is cut into segments.
+    /// The rule that divides the stream into segments.
     pub segmentation: Segmentation,
     /// The IP version that carries the segments.
     pub ip: IpVersion,
@@ -123,7 +123,7 @@ pub enum Dsack {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RecoveryConfig {
-    /// How losses are repaired. A scheme that needs SACK is replaced by `NewReno` if the peer has none.
+    /// The scheme of recovery. A scheme that needs SACK is replaced by `NewReno` if the peer has none.
     pub scheme: Recovery,
     /// Whose rules the schemes without SACK follow.
     pub rules: RecoveryRules,
@@ -131,9 +131,9 @@ pub struct RecoveryConfig {
     pub limited_transmit: bool,
     /// Whether [`Recovery::Sack1`] sends no new data outside recovery while it knows of a hole, as in ns-2.
     pub sack1_hold_new_data: bool,
-    /// How the window falls during recovery (not with [`Recovery::Sack1`], which has its own estimate).
+    /// The reduction of the window during recovery (not with [`Recovery::Sack1`], which has its own estimate).
     pub window_reduction: WindowReduction,
-    /// How spurious retransmissions are detected (not with [`Recovery::Sack1`]).
+    /// The detection of spurious retransmissions (not with [`Recovery::Sack1`]).
     pub spurious: SpuriousDetection,
     /// Parameters of RACK-TLP.
     pub rack: RackConfig,
@@ -147,7 +147,7 @@ pub struct RecoveryConfig {
 pub struct TimerConfig {
     /// The retransmission timeout.
     pub rto: RtoConfig,
-    /// What restarts the retransmission timer beside progress.
+    /// Events that restart the retransmission timer beside ACKs of new data.
     pub restart: RtoRestart,
     /// The retransmission timer while nothing is outstanding.
     pub idle: IdleRto,
@@ -155,7 +155,7 @@ pub struct TimerConfig {
     pub window_probe: WindowProbe,
 }
 
-/// What the retransmission timer does when nothing is outstanding.
+/// The state of the retransmission timer when nothing is outstanding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleRto {
     /// It is stopped (RFC 6298 §5.2). A closed window is probed by the persist timer.

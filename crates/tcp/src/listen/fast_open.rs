@@ -53,7 +53,7 @@ fn cookie_under(key: &[u8; 16], addresses: &Addresses) -> FastOpen {
     FastOpen::cookie(&hasher.finish().to_le_bytes()).unwrap_or(FastOpen::REQUEST)
 }
 
-/// How a SYN is treated.
+/// The treatment of a SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SynDecision {
     /// Its data is accepted, and the answer carries the cookie, if any.

@@ -25,7 +25,7 @@ pub(super) struct HalfOpen {
     pub(super) answered_at: Instant,
     /// When the answer is retransmitted.
     pub(super) deadline: Instant,
-    /// How often the timer has retransmitted it.
+    /// The number of retransmissions by the timer.
     pub(super) retransmissions: u8,
     /// Whether it was sent again because the SYN was: its RTT is ambiguous (Karn's rule).
     pub(super) was_syn_retransmitted: bool,

@@ -2,7 +2,7 @@
 
 use earlybird_units::Duration;
 
-/// How a write to a full send buffer is treated.
+/// The treatment of a write to a full send buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Backlog {
     /// Rejects the write: ordinary TCP.

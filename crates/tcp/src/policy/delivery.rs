@@ -2,7 +2,7 @@
 
 use earlybird_units::Duration;
 
-/// How the receiver treats a hole in front of received data.
+/// The treatment of a hole in front of received data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Delivery {
     /// Waits for ever until it is filled: ordinary TCP.

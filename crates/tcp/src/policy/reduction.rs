@@ -1,6 +1,6 @@
 //! Reduction of the window during recovery: at once, or by proportional rate reduction (RFC 9937).
 
-/// How the window falls during recovery.
+/// The reduction of the window during recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WindowReduction {
     /// At once; nothing is sent until enough has left the network (RFC 6675 §5).

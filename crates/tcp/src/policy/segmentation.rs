@@ -1,6 +1,6 @@
 //! Sizes of segments.
 
-/// How a stream is cut into segments.
+/// The division of a stream into segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segmentation {
     /// For simulations: the MSS is payload without options, and no segment is divided, because simulated paths carry every packet.

@@ -50,7 +50,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop_oneof![others(anywhere.boxed()), others(aligned.boxed())]
 }
 
-/// What a reader of bytes would see.
+/// The model: the state that a reader of bytes observes.
 #[derive(Debug, Default)]
 struct Model {
     delivery: Delivery,

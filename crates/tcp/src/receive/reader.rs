@@ -371,7 +371,7 @@ mod tests {
     use alloc::vec::Vec;
     use earlybird_units::Duration;
 
-    /// What waits beyond as many waits as are kept waits with the newest, and what comes at one time waits together.
+    /// Data beyond the largest number of waits joins the newest, and data of one arrival time shares one.
     #[test]
     fn the_list_of_what_waits_for_a_deadline_has_an_end() {
         let real_time =
@@ -385,7 +385,7 @@ mod tests {
         assert_eq!(waits, [(1, 20), (2, 30), (3, 60)]);
     }
 
-    /// What a driver has to keep of a segment's payload.
+    /// The part of a segment's payload that a driver has to store.
     #[test]
     fn what_was_taken_of_an_arrival_is_told() {
         for framing in [false, true] {

@@ -23,20 +23,22 @@ impl Refusal {
 /// Returns the error of policies that exclude each other, in terms of the keys of `endpoint`.
 pub(super) fn refusal_of(error: ConfigError, endpoint: &Endpoint, config: &Config, path: &str) -> ScenarioError {
     let refusal = match error {
-        ConfigError::ForgetsWaiting => forgets_waiting(endpoint, config, path),
-        ConfigError::UncountedMarks
-        | ConfigError::CoarseFeedback
-        | ConfigError::UnansweredMarks
-        | ConfigError::MovesMarkedWindow
-        | ConfigError::MarksChangeRecovery => marks(error, endpoint, config, path),
-        ConfigError::SecondReduction | ConfigError::UnknownFlight => window_reduction(error, config),
-        ConfigError::FineTimer | ConfigError::CountsNoDuplicates => early_retransmit(error, endpoint),
-        ConfigError::KeepsReductions
-        | ConfigError::BeginsAgain
+        ConfigError::RecoveryCannotPace => forgets_waiting(endpoint, config, path),
+        ConfigError::AccurateEcnNeedsRfcRules
+        | ConfigError::ControlNeedsAccurateEcn
+        | ConfigError::ControlIgnoresMarks
+        | ConfigError::EcnNeedsSack
+        | ConfigError::EcnNeedsRfcRules => marks(error, endpoint, config, path),
+        ConfigError::ControlSetsRecoveryWindow | ConfigError::ReductionNeedsFlight => window_reduction(error, config),
+        ConfigError::VegasTimer | ConfigError::DupthreshNeedsDuplicates => early_retransmit(error, endpoint),
+        ConfigError::NoUndo
+        | ConfigError::TahoeNoUndo
         | ConfigError::NoTimestamps
-        | ConfigError::NoDuplicateSack
+        | ConfigError::NoDsack
         | ConfigError::NoSack => undo(error, endpoint),
-        ConfigError::ForeignControl | ConfigError::ForeignRecovery => recovery(error, endpoint, config),
+        ConfigError::RecoveryNeedsOwnControl | ConfigError::ControlNeedsOwnRecovery => {
+            recovery(error, endpoint, config)
+        }
         _ => return ScenarioError::new(path, format!("does not go together: {error}")),
     };
     ScenarioError::new(&join(path, refusal.key), refusal.problem)
@@ -62,19 +64,19 @@ fn marks(error: ConfigError, endpoint: &Endpoint, config: &Config, path: &str) -
     let name = config.control.factory().name();
     let classic = |problem: &str, hint: &str| Refusal::new("ecn", "classic", problem, "off", hint);
     match error {
-        ConfigError::UncountedMarks => Refusal::new(
+        ConfigError::AccurateEcnNeedsRfcRules => Refusal::new(
             "transport",
             &endpoint.transport.to_string(),
             "does not go with the ns2 profile, whose receivers count no marks",
             "what goes with profile `ns2`",
             &format!("`{path}.profile = \"rfc\"` follows RFC 9768."),
         ),
-        ConfigError::UnansweredMarks => {
+        ConfigError::ControlIgnoresMarks => {
             let value = if endpoint.ecn == Some(EcnMode::Accurate) { "accurate" } else { "classic" };
             let problem = format!("does not go with {name}, whose model answers no marks");
             Refusal::new("ecn", value, &problem, "off", "")
         }
-        ConfigError::MovesMarkedWindow => {
+        ConfigError::EcnNeedsSack => {
             classic("goes with a recovery by SACK, which does not move the window that a mark has reduced", "")
         }
         _ => classic(
@@ -85,7 +87,7 @@ fn marks(error: ConfigError, endpoint: &Endpoint, config: &Config, path: &str) -
 }
 
 fn window_reduction(error: ConfigError, config: &Config) -> Refusal {
-    let problem = if error == ConfigError::SecondReduction {
+    let problem = if error == ConfigError::ControlSetsRecoveryWindow {
         format!("does not go with `{}`, which has a window of its own in recovery", config.control.factory().name())
     } else {
         "needs a recovery that knows what is in the network".to_owned()
@@ -95,7 +97,7 @@ fn window_reduction(error: ConfigError, config: &Config) -> Refusal {
 }
 
 fn early_retransmit(error: ConfigError, endpoint: &Endpoint) -> Refusal {
-    let (problem, hint) = if error == ConfigError::FineTimer {
+    let (problem, hint) = if error == ConfigError::VegasTimer {
         ("does not go with ns-2's Vegas, which has a fine timer of its own", "profile `rfc` repairs by SACK.")
     } else {
         ("does not go with `rack-tlp`, which counts no duplicate ACKs", "it is early itself.")
@@ -127,14 +129,14 @@ fn undo(error: ConfigError, endpoint: &Endpoint) -> Refusal {
         ConfigError::NoTimestamps => {
             return sign("reads timestamps, which are off", "none, dsack", "set `timestamps = true`.");
         }
-        ConfigError::NoDuplicateSack if endpoint.profile == Profile::Ns2 => {
+        ConfigError::NoDsack if endpoint.profile == Profile::Ns2 => {
             let problem = "reads DSACKs, which ns-2's receivers do not send";
             return sign(problem, "none, eifel", "the `rfc` profile's do.");
         }
-        ConfigError::NoDuplicateSack | ConfigError::NoSack => {
+        ConfigError::NoDsack | ConfigError::NoSack => {
             return sign("reads DSACKs, which need SACK", "none, eifel", "transport `sack` asks for it.");
         }
-        ConfigError::BeginsAgain => {
+        ConfigError::TahoeNoUndo => {
             ("does not go with `tahoe`, which begins again after every loss", "transport `newreno` can do it.")
         }
         _ => ("does not go with ns-2's senders, which take nothing back", "set `recovery` to `rfc6675` or `rack-tlp`."),
@@ -146,7 +148,7 @@ fn undo(error: ConfigError, endpoint: &Endpoint) -> Refusal {
 }
 
 fn recovery(error: ConfigError, endpoint: &Endpoint, config: &Config) -> Refusal {
-    let problem = if error == ConfigError::ForeignControl {
+    let problem = if error == ConfigError::RecoveryNeedsOwnControl {
         "belongs to another congestion control, and works with that alone"
     } else {
         "is not the one that this congestion control works with"

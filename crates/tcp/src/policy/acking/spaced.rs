@@ -61,7 +61,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// What is decided at `millis`, where the last segment came at `arrived` and the last ACK left at 100 ms.
+    /// Returns the decision at `millis` if the last segment arrived at `arrived` and the last ACK was sent at 100 ms.
     fn due_at(spaced: &Spaced, (millis, arrived): (u64, u64), due: AckDue, srtt: Option<Duration>) -> AckDue {
         let mut spaced = Spaced { last_ack_at: at(100), arrived_at: at(arrived), ..spaced.clone() };
         spaced.on_data(at(millis), due, srtt)

@@ -37,7 +37,7 @@ pub struct ControlSetup {
     pub initial_window: u32,
     /// The initial slow-start threshold in segments; infinite if unbounded.
     pub ssthresh: f64,
-    /// What a loss halves.
+    /// The quantity that a loss halves.
     pub halved: Halved,
     /// The scheme of recovery.
     pub recovery: Recovery,

@@ -3,7 +3,7 @@
 use super::{CoarseEstimator, Estimator, LinuxEstimator, Rfc6298Estimator};
 use earlybird_units::{Duration, SeedTree};
 
-/// What restarts the retransmission timer beside the ACK of new data.
+/// The events that restart the retransmission timer beside ACKs of new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtoRestart {
     /// Nothing else (RFC 6298 §5).

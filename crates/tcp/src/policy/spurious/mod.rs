@@ -10,7 +10,7 @@ use earlybird_units::Instant;
 use eifel::Eifel;
 pub(crate) use forward_rto::ForwardRto;
 
-/// How spurious retransmissions are detected.
+/// The detection of spurious retransmissions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpuriousDetection {
     /// Whether F-RTO is used (RFC 5682): the two ACKs after a timeout, with new data sent in between.

@@ -540,7 +540,7 @@ mod tests {
         assert!(peaks(CubicVersion::V23, 2) < peaks(CubicVersion::V23, 1));
     }
 
-    /// What the delay shows is full does not grow with the ACK that shows it; older kernels are in slow start once more.
+    /// The ACK that ends slow start by delay does not grow the window; older kernels are in slow start once more.
     #[test]
     fn linux_6_leaves_slow_start_with_the_window_that_it_has() {
         for (version, config, beyond) in [(V23, CubicConfig::V23, 1), (V6, CubicConfig::LINUX, 0)] {
