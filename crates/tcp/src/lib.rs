@@ -2,45 +2,58 @@
 //!
 //! # Who calls what, and when
 //!
-//! A *driver* has what a [`Connection`] has not: the device, the clock, the bytes, the other connections. Time is an argument of
-//! its calls ([`Cx`]) and never goes back. The driver tells what happened:
+//! A *driver* provides what a [`Connection`] does not have: the device, the clock, the bytes, the other connections. Time is an
+//! argument of its calls ([`Cx`]) and never goes back. The driver reports each event:
 //!
-//! | what happened | call | and with the bytes |
+//! | event | call | bytes |
 //! |---|---|---|
-//! | a segment came for this connection | [`Connection::on_segment`] | keep what [`AcceptedRange`] names, nothing else: [`Assembler::put`]; what is [acknowledged](Connection::acknowledged) is needed no more: [`Ring::forget_below`] |
-//! | a router reports on a segment that was sent | [`Connection::on_path_mtu`], [`Connection::on_unreachable`] | |
-//! | the time has come that [`Connection::poll_timeout`] named | [`Connection::on_timeout`] | |
-//! | the application writes | [`Connection::write`] | no more than [`Connection::room`], then [`Ring::append`]; [`BufferConfig::send`] is as large as the ring |
-//! | it changes its mind about when short segments leave | [`Connection::set_nagle`], [`Connection::cork`], [`Connection::end_record`] | |
-//! | the application reads | [`Connection::read`], which opens the window again | [`Assembler::read`] |
-//! | it has no more to write, or no more interest, or gives up | [`Connection::shutdown`], [`Connection::close`], [`Connection::abort`] | |
+//! | a segment arrives for this connection | [`Connection::on_segment`] | store the [`AcceptedRange`] and nothing else: [`Assembler::put`]; drop what is [acknowledged](Connection::acknowledged): [`Ring::forget_below`] |
+//! | an ICMP error arrives for a segment that was sent | [`Connection::on_path_mtu`], [`Connection::on_unreachable`] | |
+//! | the time of [`Connection::poll_timeout`] is reached | [`Connection::on_timeout`] | |
+//! | the application writes | [`Connection::write`] | at most [`Connection::room`], then [`Ring::append`]; [`BufferConfig::send`] equals the capacity of the ring |
+//! | the application changes when short segments are sent | [`Connection::set_nagle`], [`Connection::cork`], [`Connection::end_record`] | |
+//! | the application reads | [`Connection::read`], which opens the window | [`Assembler::read`] |
+//! | the application closes its side, both sides, or resets | [`Connection::shutdown`], [`Connection::close`], [`Connection::abort`] | |
 //!
-//! and then asks, in this order, after any of them:
+//! After each event it calls, in this order:
 //!
-//! 1. [`Connection::poll_transmit`] until there is nothing more: each [`Transmit`] is a segment, and names the part of the written
-//!    bytes that it carries ([`Ring::slices`]);
-//! 2. [`Connection::poll_event`] until there is nothing more;
-//! 3. [`Connection::poll_timeout`]: when to come back if nothing happens before. The answer may be another after every call.
+//! 1. [`Connection::poll_transmit`] until it returns `None`: each [`Transmit`] is a segment with the range of the written bytes that it
+//!    carries ([`Ring::slices`]);
+//! 2. [`Connection::poll_event`] until it returns `None`;
+//! 3. [`Connection::poll_timeout`]: the time of the next [`Connection::on_timeout`]. It may change with every call.
 //!
-//! Several segments may be handed over before asking. They are then acknowledged together, with fewer ACKs than one by one.
+//! Several segments may be passed before these calls. They are then acknowledged together, with fewer ACKs.
 //!
-//! What a connection leaves to its driver:
+//! A driver is also responsible for
 //!
-//! * whether the bytes of a packet are a sound segment, and whose: `earlybird_wire::parse`, and a table of addresses;
-//! * numbers that strangers cannot guess ([`Identity`], RFC 6528): [`Connection::connect_as`] and [`Connection::listen_as`]. The
-//!   plain constructors draw theirs from a seed, for simulations;
-//! * the largest segment that the path takes, [`SegmentConfig::mss`]: [`IpVersion::mss_within`] gives it. Options take their room from it
-//!   where [`SegmentConfig::segmentation`] is [`Segmentation::Real`]; simulations mean payload by it;
-//! * a place for what arrives, as large as the connection believes: [`ReceiveBuffer::Fixed`] says how large that is.
+//! * the bytes of packets: `earlybird_wire::parse` validates a segment, and a table of addresses finds its connection;
+//! * unpredictable sequence numbers ([`Identity`], RFC 6528): [`Connection::connect_as`] and [`Connection::listen_as`]. The plain
+//!   constructors draw them from a seed, for simulations;
+//! * the MSS of the path, [`SegmentConfig::mss`]: see [`IpVersion::mss_within`]. With [`Segmentation::Real`] it includes options; in
+//!   simulations it is payload;
+//! * a receive buffer of the size that the connection assumes: see [`ReceiveBuffer::Fixed`];
+//! * a limit for the answers of all connections together, resets by [`reject`] included.
 //!
-//! A connection ends when both sides have closed, by a reset, or by itself when its peer is silent for longer than its
-//! [`Lifetimes`]; an event tells, and [`Connection::ending`] does later. [`Event::TimeWaitReused`] says that the segment just given opens
-//! a new connection between the same ends. What came and was not believed is counted in [`Connection::drop_counters`]; it is answered
-//! no more often than [`AckConfig::challenge_interval`] says. That all connections together do not answer too often, resets
-//! by [`reject`] among them, is for the driver.
+//! A connection ends when both sides have closed, by a reset, or when its peer does not answer within its [`Lifetimes`]. An event
+//! reports the end, and [`Connection::ending`] returns it later. [`Event::TimeWaitReused`] means that the last segment opens a new
+//! connection between the same endpoints. [`Connection::drop_counters`] counts segments that were not accepted; they are answered at
+//! most once per [`AckConfig::challenge_interval`].
 //!
-//! With frames ([`RealTime::framing`]) one write is one segment: [`Connection::write_frame`], [`Connection::read_frame`], and
-//! [`Transmit::frame`] in place of [`Transmit::data`].
+//! With frames ([`RealTime::framing`]) one write is one segment: use [`Connection::write_frame`], [`Connection::read_frame`], and
+//! [`Transmit::frame`] instead of [`Transmit::data`].
+//!
+//! # Where to find what
+//!
+//! | concern | module |
+//! |---|---|
+//! | settings, profiles, compatibility | `config` |
+//! | handshake, states, arrival and emission of segments | `connection` |
+//! | many connections at one port, SYN cookies, Fast Open | `listen` |
+//! | send buffer, loss recovery, timers, rate | `send` |
+//! | reassembly, advertised window, ACKs, skipping | `receive` |
+//! | what is outstanding, `SACKed`, lost | `scoreboard` |
+//! | exchangeable algorithms: controls, recovery, RTO, ACK policies | `policy` |
+//! | bytes of the stream, for drivers | `stream` |
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -3,15 +3,15 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A seed that hands out seeds by name.
+/// A seed from which seeds are derived by name.
 ///
-/// A part's random numbers depend on its name alone: adding a flow or exchanging an algorithm leaves all others as they
-/// were, which is what makes runs with equal seeds comparable (common random numbers).
+/// The random numbers of a part depend on its name only: a new flow or another algorithm does not change those of other parts, so
+/// that runs with equal seeds are comparable (common random numbers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeedTree(u64);
 
 impl SeedTree {
-    /// Makes the root from a run's seed.
+    /// Returns the root for the seed of a run.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -19,6 +19,7 @@ impl SeedTree {
     /// Returns the branch called `name`.
     #[must_use]
     pub fn child(self, name: &str) -> Self {
+        // A hash instead of a counter: the seed of a branch does not depend on the order of calls.
         Self(xxh3_64_with_seed(name.as_bytes(), self.0))
     }
 
@@ -57,11 +58,13 @@ impl Random {
 
     /// Draws from 0 … `count` − 1; 0 if `count` is 0.
     pub fn below(&mut self, count: u64) -> u64 {
+        // The bias for counts far below 2^53 is negligible, and one draw per call keeps streams aligned.
         (self.unit() * count as f64) as u64
     }
 
     /// Draws from the exponential distribution with the given mean (inverse transform).
     pub fn exponential(&mut self, mean: f64) -> f64 {
+        // 1 − u is in (0, 1], so that the logarithm is finite. `libm` gives the same bits on every platform.
         -mean * libm::log(1.0 - self.unit())
     }
 
@@ -75,7 +78,7 @@ impl Random {
         scale * libm::pow(-libm::log(1.0 - self.unit()), 1.0 / shape)
     }
 
-    /// Draws from the normal distribution with mean 0 and deviation 1 (Box and Muller 1958; the second number is let go).
+    /// Draws from the normal distribution with mean 0 and deviation 1 (Box and Muller 1958; the second number is discarded).
     pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
         radius * libm::cos(2.0 * core::f64::consts::PI * self.unit())

@@ -20,6 +20,7 @@ impl Rate {
     ///
     /// With the remainder kept per link, a thousand seconds of back-to-back packets lose no time to rounding.
     pub const fn transmission_time(self, bytes: u64, remainder: &mut u64) -> Duration {
+        // Bits times nanoseconds per second: the quotient by the rate is in nanoseconds.
         let total = bytes * 8_000_000_000 + *remainder;
         *remainder = total % self.0;
         Duration::from_nanos(total / self.0)
@@ -29,6 +30,7 @@ impl Rate {
 impl fmt::Display for Rate {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
+            // Only whole units, so that the text parses back to the same rate.
             bits if bits % 1_000_000 == 0 => write!(formatter, "{}Mb/s", bits / 1_000_000),
             bits if bits % 1_000 == 0 => write!(formatter, "{}kb/s", bits / 1_000),
             bits => write!(formatter, "{bits}b/s"),

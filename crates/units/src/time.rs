@@ -12,7 +12,7 @@ pub struct Duration(u64);
 impl Instant {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than every event.
+    /// A time after every event.
     pub const NEVER: Self = Self(u64::MAX);
 
     /// Makes an instant from nanoseconds since the start of the run.
@@ -37,7 +37,7 @@ impl Instant {
 }
 
 impl Duration {
-    /// No time at all.
+    /// The zero span.
     pub const ZERO: Self = Self(0);
     /// Longer than any run.
     pub const MAX: Self = Self(u64::MAX);
@@ -93,6 +93,7 @@ impl Duration {
     /// Multiplies by a real factor, rounded to the nearest nanosecond.
     #[must_use]
     pub fn mul_f64(self, factor: f64) -> Self {
+        // The cast saturates, and adding one half rounds to the nearest.
         Self((self.0 as f64 * factor + 0.5) as u64)
     }
 }
@@ -147,6 +148,7 @@ impl Div<u64> for Duration {
 impl fmt::Display for Duration {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
+            // The largest unit without a fraction: the text parses back to the same span.
             nanos if nanos % 1_000_000_000 == 0 => write!(formatter, "{}s", nanos / 1_000_000_000),
             nanos if nanos % 1_000_000 == 0 => write!(formatter, "{}ms", nanos / 1_000_000),
             nanos if nanos % 1_000 == 0 => write!(formatter, "{}us", nanos / 1_000),
