@@ -106,6 +106,7 @@ impl RealTime {
     /// Returns TLTCP (Mukherjee and Brecht, ICNP 2000): the sender abandons frames that were written longer ago than `deadline`. The
     /// receiver skips them as any other hole; the option of the original is unknown.
     pub const fn tltcp(deadline: Duration) -> Self {
+        // The limit is the deadline, so that no number of segments is needed.
         Self { backlog: Backlog::DiscardPastDeadline(deadline), ..Self::mtcp(SendLimit::Unlimited) }
     }
 

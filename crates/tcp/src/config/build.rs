@@ -17,6 +17,7 @@ impl Config {
     pub fn payload(&self) -> u16 {
         let is_stamped = self.segments.segmentation == Segmentation::Real && self.timestamps.enabled;
         let options = if is_stamped { TIMESTAMPS } else { 0 };
+        // Timestamps are on every segment after the handshake, SACK blocks only on some.
         self.segments.mss.saturating_sub(options as u16).max(1)
     }
 
@@ -37,6 +38,7 @@ impl Config {
             mss: self.segments.mss,
             largest_window,
             initial_window: self.window.initial,
+            // A control takes infinity as "none": any window is below it.
             ssthresh: match self.window.initial_ssthresh {
                 InitialSsthresh::MaxWindow => f64::from(largest_window),
                 InitialSsthresh::Unbounded => f64::INFINITY,

@@ -115,6 +115,7 @@ impl Config {
     /// incompatible with the scheme is turned off.
     #[must_use]
     pub fn with_recovery(self, recovery: Recovery) -> Self {
+        // SACK is offered exactly if the scheme uses it; a chosen number of blocks stays.
         let sack_blocks = match self.acks.sack_blocks {
             _ if !recovery.uses_sack() => 0,
             0 => SACK_BLOCKS,
@@ -164,6 +165,7 @@ impl Config {
     }
 
     fn check_rate(&self, needs: Needs) -> CheckResult {
+        // A paced retransmission may be overtaken by the next ACK, which classic schemes treat as a new event.
         let waits = self.pacing || needs.has_rate;
         reject_if(waits && !self.recovery.scheme.can_defer(), ConfigError::RecoveryCannotPace)
     }
@@ -192,6 +194,7 @@ impl Config {
     }
 
     fn check_trigger(&self) -> CheckResult {
+        // RACK-TLP counts no duplicates; the timer of Vegas is earlier than any rule.
         let is_early = self.recovery.dupthresh != Dupthresh::ThreeDuplicates;
         reject_if(is_early && self.recovery.scheme == Recovery::Vegas, ConfigError::VegasTimer)?;
         reject_if(is_early && self.recovery.scheme == Recovery::Rack, ConfigError::DupthreshNeedsDuplicates)

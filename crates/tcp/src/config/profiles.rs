@@ -37,6 +37,7 @@ impl Config {
         Self {
             segments: SegmentConfig {
                 mss: 1000,
+                // ns-2 counts packets of `packetSize_` bytes of payload.
                 segmentation: Segmentation::Simulated,
                 ip: IpVersion::V4,
                 nagle: false,
@@ -46,10 +47,12 @@ impl Config {
             window: WindowConfig {
                 max: 64,
                 initial: 2,
+                // ns-2: `ssthresh_ = int(wnd_)` in `reset`.
                 initial_ssthresh: InitialSsthresh::MaxWindow,
                 precise_halving: true,
                 integer_cwnd: false,
             },
+            // The window of ns-2 grows with every ACK, used or not.
             growth: GrowthConfig { cwnd_validation: false, byte_counting: false, slow_start_after_idle: false },
             control: Control::Reno,
             pacing: false,
@@ -65,15 +68,18 @@ impl Config {
                 scheme: Recovery::Sack1,
                 rules: RecoveryRules::Ns2,
                 limited_transmit: true,
+                // `tcp-sack1.cc`, `send_much`: a hole found outside recovery ends the loop.
                 sack1_hold_new_data: true,
                 window_reduction: WindowReduction::Immediate,
                 spurious: SpuriousDetection { forward_rto: false, undo: Undo::None },
+                // Unused by this profile; a valid value for those that select RACK-TLP on top of it.
                 rack: RackConfig::RFC,
                 dupthresh: Dupthresh::ThreeDuplicates,
             },
             timers: TimerConfig {
                 rto: RtoConfig::NS2,
                 restart: RtoRestart::Progress,
+                // `slow_start_restart_ true` is the default of ns-2.
                 idle: IdleRto::Keep,
                 window_probe: WindowProbe::NextByte,
             },
@@ -90,6 +96,7 @@ impl Config {
             // RFC 3390: min(4·MSS, max(2·MSS, 4380 B)) with 1000-byte segments.
             .with_initial_window(4)
             .with_initial_ssthresh(InitialSsthresh::Unbounded)
+            // RFC 7661 and RFC 3465 are assumed by RFC 9438 §5.8 and by all current stacks.
             .with_cwnd_validation(true)
             .with_byte_counting(true)
             .with_slow_start_after_idle(true)
@@ -112,6 +119,7 @@ impl Config {
             .with_mss(1460)
             // `tcp_mtu_probing` is off.
             .with_pmtu_black_hole_detection(false)
+            // RFC 9293 §3.7.4, SHOULD-7; `TCP_NODELAY` turns it off.
             .with_nagle(true)
             // A cap on the flight, 6 MB: no peer with that largest `tcp_rmem` offers more. A path that needs more needs a larger one.
             .with_max_window(4309)
@@ -127,7 +135,9 @@ impl Config {
             .with_spurious(SpuriousDetection { forward_rto: true, undo: Undo::Either })
             .with_rto(RtoConfig::LINUX)
             .with_rto_restart(RtoRestart::Repairs)
+            // Linux accepts segments without the option (`tcp_fast_parse_options`).
             .with_required_timestamps(false)
+            // `tcp_rcv_synsent_state_process`: `LINUX_MIB_PAWSACTIVEREJECTED`.
             .with_tsecr_validation(true)
             .with_dsack(Dsack::DataAndSyn)
             .with_lifetimes(Lifetimes::LINUX)

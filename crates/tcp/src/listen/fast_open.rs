@@ -112,11 +112,10 @@ impl PendingFastOpens {
         if server.matches_key(&cookie, addresses) {
             SynDecision::Accept(None)
         } else if server.matches_backup_key(&cookie, addresses) {
-            // RFC 7413 §4.1.3: a valid but outdated cookie is replaced.
+            // A cookie of the previous key is valid, and is replaced by a new one.
             SynDecision::Accept(new)
         } else {
-            // An invalid cookie, or the request for one: fall back to a regular handshake and send a valid cookie
-            // (§4.1.3.2).
+            // An invalid cookie, or the request for one: fall back to a regular handshake and send a valid cookie (RFC 7413 §4.2.2).
             SynDecision::Regular(new)
         }
     }

@@ -65,7 +65,9 @@ impl Lifetimes {
     /// a closed socket; `tcp_fin_timeout`.
     pub const LINUX: Self = Self {
         syn: Some(Duration::from_secs(127)),
+        // 1 + 2 + 4 + 8 + 16 + 32 s.
         syn_ack: Some(Duration::from_secs(63)),
+        // The sum of 15 doublings from 200 ms, capped at 120 s (`ip-sysctl.rst`, `tcp_retries2`).
         data: Some(Duration::from_millis(924_600)),
         orphan: Some(Duration::from_millis(102_200)),
         fin_wait: Some(Duration::from_secs(60)),

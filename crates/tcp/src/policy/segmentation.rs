@@ -46,6 +46,7 @@ impl IpVersion {
             Self::V4 => 20,
             Self::V6 => 40,
         };
+        // RFC 6691 §2: without options; each segment subtracts its own.
         mtu.saturating_sub(ip_header + 20)
     }
 }

@@ -425,7 +425,7 @@ impl Receiver {
     /// Sets whether ACKs wait for data to be carried on (Linux: pingpong mode).
     pub(crate) fn set_interactive(&mut self, is_interactive: bool) {
         self.acks.set_interactive(is_interactive);
-        // Leaving pingpong mode sends a pending ACK at once (Linux: `tcp_enter_quickack_mode`).
+        // Leaving pingpong mode sends a pending ACK at once (Linux: `__tcp_sock_set_quickack`).
         if !is_interactive && matches!(self.due, AckDue::By(_)) {
             self.due = AckDue::Now;
         }

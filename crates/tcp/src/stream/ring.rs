@@ -67,6 +67,7 @@ impl Ring {
         if part.is_empty() {
             return Some([&[], &[]]);
         }
+        // Drivers may ask for a retransmission that an ACK in between made unnecessary.
         let is_held = self.acknowledged <= part.start && part.end <= self.written();
         let index = |offset: u64| (offset - self.acknowledged) as usize;
         is_held.then(|| pieces(&self.bytes, index(part.start)..index(part.end)))
@@ -82,6 +83,7 @@ impl Ring {
 
     /// Drops the bytes below an offset, which are acknowledged.
     pub fn forget_below(&mut self, offset: u64) {
+        // An offset beyond the last byte acknowledges the FIN, which has no byte here.
         let dropped = offset.min(self.written()).saturating_sub(self.acknowledged);
         self.bytes.drain(..dropped as usize);
         self.acknowledged += dropped;

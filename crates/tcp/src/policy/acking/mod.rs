@@ -60,6 +60,7 @@ impl Acking {
     #[expect(clippy::inline_always, reason = "a few instructions, called for every data segment")]
     pub(crate) fn on_data(self, now: Instant, due: AckDue, exceeds_segment: impl FnOnce() -> bool) -> AckDue {
         match (self, due) {
+            // ns-2 counts segments, not bytes: a pending ACK makes the next one immediate.
             (Self::SecondSegment(delay), AckDue::Nothing) => AckDue::By(now + delay),
             (Self::Delayed(delay), _) if !exceeds_segment() => due.by(now + delay),
             _ => AckDue::Now,

@@ -38,6 +38,7 @@ pub(crate) struct BufferSize {
 impl BufferSize {
     /// Returns the size of a buffer of `capacity` bytes that may grow to `largest`.
     pub(crate) const fn holding(capacity: u64, largest: u64) -> Self {
+        // The scale depends on the largest size: it is negotiated once, on the SYN.
         let reserved = if largest > LARGEST_UNSCALED { capacity / RESERVED_SHARE } else { 0 };
         Self { capacity, reserved }
     }
@@ -61,6 +62,7 @@ impl ReceiveBuffer {
     /// Returns the initial and the largest size, for a largest congestion window of `window` bytes.
     pub(crate) fn sizes(self, window: u64) -> [BufferSize; 2] {
         match self {
+            // Simulated receivers never limit the sender below its own largest window.
             Self::LikeWindow => [BufferSize::offering(window); 2],
             Self::Fixed(bytes) => [BufferSize::holding(bytes, bytes); 2],
             Self::Tuned { initial, largest } => {

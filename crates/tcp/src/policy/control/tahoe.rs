@@ -22,6 +22,7 @@ impl ControlFactory for TahoeRules {
     }
 
     fn needs(&self, _rules: RecoveryRules) -> Needs {
+        // Fast recovery needs a window that does not fall to one segment.
         Needs { recovery: Some(Recovery::Tahoe), insists: true, ..Needs::default() }
     }
 }

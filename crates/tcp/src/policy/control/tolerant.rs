@@ -88,6 +88,7 @@ impl Reduction {
     /// Processes an ACK, and returns whether the window may grow.
     fn is_over(&mut self, sample: &RateSample) -> bool {
         *self = match *self {
+            // The flight at the reduction ends at SND.MAX of the next ACK.
             Self::Started => Self::Until(sample.smax),
             Self::Until(end) if sample.una >= end => Self::Over,
             other => other,
@@ -179,6 +180,7 @@ impl Losses {
     fn on_arrivals(&mut self, arrived: u64) {
         self.arrived += arrived;
         let settled = self.lost + self.arrived;
+        // A fixed number of segments instead of a time: streams of any rate get the same precision.
         if settled >= LOSS_WINDOW {
             *self = Self { share: self.lost as f64 / settled as f64, ..Self::default() };
         }

@@ -51,6 +51,7 @@ impl Recovery {
         let limited_transmit = setup.limited_transmit;
         match self {
             Self::Sack1 => Scheme::Sack1(Sack1::new(limited_transmit, setup.hold_new_data)),
+            // Boxed: its state is large, and the enum would grow for every other scheme.
             Self::Rack => Scheme::Rack(Box::new(Rack::new(setup.rack, limited_transmit))),
             Self::Rfc6675 => Scheme::Rfc6675(Rfc6675::new(limited_transmit)),
             Self::Tahoe => Scheme::other(tahoe::Tahoe::new(limited_transmit)),
@@ -86,6 +87,7 @@ impl Recovery {
     /// Returns whether a loss halves the flight; else it halves the window.
     pub(crate) fn halves_flight(self, rules: RecoveryRules) -> bool {
         match self {
+            // ns-2 halves the window (`slowdown`), whether it is used or not.
             Self::Sack1 | Self::Vegas => false,
             Self::Rfc6675 | Self::Rack => true,
             Self::Tahoe | Self::Reno { .. } | Self::NewReno(_) => rules == RecoveryRules::Rfc,

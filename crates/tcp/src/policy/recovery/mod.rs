@@ -117,6 +117,7 @@ impl Arrival<'_> {
     /// §3.2).
     pub(crate) fn is_loss(&self, count: u32, scoreboard: &Scoreboard) -> bool {
         let needed = self.dupthresh.dupthresh(scoreboard.outstanding(), self.limits.has_new);
+        // RFC 5827 §3.2: SACK may report more arrived segments than duplicate ACKs have arrived.
         let arrived = u64::from(count).max(scoreboard.sacked().total());
         self.dupthresh.is_loss(count, &scoreboard.age(self.now))
             || (needed < DUP_THRESH && arrived >= u64::from(needed))

@@ -93,7 +93,7 @@ impl LossRecovery for NewReno {
         } else {
             self.reno.on_ack(arrival, scoreboard)
         };
-        // ns-2 resets `maxburst` while `dupacks_` is at least 3.
+        // `tcp-newreno.cc`, `recv`: at most two segments per ACK while `dupacks_` is at least 3.
         let is_slow = self.reno.rules == RecoveryRules::Ns2 && self.reno.duplicates >= DUP_THRESH;
         self.burst = is_slow.then_some(BURST);
         outcome

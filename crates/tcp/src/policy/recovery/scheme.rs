@@ -108,6 +108,7 @@ impl Scheme {
     /// none.
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
+        // A match on the variant, not a virtual call: read for every packet.
         if let Self::Rack(rack) = self { rack.deadline() } else { Instant::NEVER }
     }
 

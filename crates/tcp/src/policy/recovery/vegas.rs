@@ -48,6 +48,7 @@ struct FineTimer {
 impl FineTimer {
     fn start(rtt: Duration) -> Self {
         let rtt = rtt.as_secs_f64();
+        // ns-2 starts with the RTT of the SYN in both.
         Self { smoothed: 8.0 * rtt, deviation: rtt, timeout: 1.5 * rtt }
     }
 
@@ -124,6 +125,7 @@ impl Vegas {
 
     fn clear(&mut self, first: u64, last: u64) {
         let (first, last) = (self.index(first), self.index(last));
+        // ns-2 clears by index and does nothing if the range wraps around the ring.
         if first <= last {
             self.slots[first..=last].fill(Slot::default());
         }
@@ -161,6 +163,7 @@ impl Vegas {
         let missing = Missing { duplicates: self.duplicates, transmissions, sent: departed };
         self.after_timeout = false;
         self.recover = Some(scoreboard.smax());
+        // `v_worried_ = MIN(2, t_seqno_ - last_ack_)`: two ACKs, or fewer if fewer are outstanding.
         self.checks_left = (self.nxt(scoreboard) + 1 - scoreboard.una()).min(2);
         // ns-2 doubles `v_timeout_` for a second retransmission, and adds an eighth for the first.
         self.timer.back_off(transmissions > 1);

@@ -87,9 +87,11 @@ impl RtoConfig {
     pub(crate) fn estimator(&self, seeds: SeedTree) -> Estimator {
         match self.rule {
             RtoRule::Rfc6298 => Estimator::Rfc6298(Rfc6298Estimator::new(self.tick)),
+            // Linux applies its floor to the variation, not to the sum.
             RtoRule::Linux => Estimator::Linux(LinuxEstimator::new(self.floor)),
             RtoRule::Coarse => {
                 let mut random = seeds.child("clock").random();
+                // Drawn only if needed, so that a fixed phase leaves the stream unchanged.
                 let drawn = || random.duration_between(Duration::ZERO, self.tick);
                 Estimator::Coarse(CoarseEstimator::new(self.tick, self.clock_phase.unwrap_or_else(drawn)))
             }

@@ -29,6 +29,7 @@ impl Aggregation {
             self.extra.advance();
         }
         let mut expected = bw * (now - self.start).as_secs_f64();
+        // The ACKs are no longer ahead of the bandwidth: start a new interval.
         if self.delivered <= expected {
             (self.start, self.delivered, expected) = (now, 0.0, 0.0);
         }

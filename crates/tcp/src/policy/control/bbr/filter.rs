@@ -26,6 +26,7 @@ impl<const N: usize> SlotMax<N> {
     pub(super) fn advance(&mut self) {
         self.slots.rotate_right(1);
         self.slots[0] = 0.0;
+        // Recomputed once per slot instead of for every ACK.
         self.before = self.slots.into_iter().fold(0.0, f64::max);
     }
 

@@ -24,6 +24,7 @@ impl FullPipe {
 
     /// `CheckFullBWReached`.
     pub(super) fn on_sample(&mut self, sample: &RateSample, is_round_start: bool) {
+        // Application-limited rounds do not test the path.
         if self.is_now || !is_round_start || sample.is_app_limited {
             return;
         }

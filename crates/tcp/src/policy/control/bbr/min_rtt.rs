@@ -30,6 +30,7 @@ impl MinRtt {
         if let Some(rtt) = rtt.filter(|rtt| *rtt < self.probe_value || self.is_expired) {
             (self.probe_value, self.probe_stamp) = (rtt, now);
         }
+        // An expired minimum is replaced by that of the last interval, not by the newest sample.
         if self.probe_value < self.value || now > self.stamp + parameters.min_rtt_window {
             (self.value, self.stamp) = (self.probe_value, self.probe_stamp);
             self.seconds = self.value.as_secs_f64();

@@ -154,12 +154,14 @@ impl Bbr {
 
     /// `IsTimeToProbeBW`: after the wait, or when Reno would have grown by a BDP.
     fn is_time_to_probe(&self, now: Instant) -> bool {
+        // Coexistence with Reno: a flow of Reno grows by a BDP in as many RTTs as the BDP has segments.
         let rounds = self.target_inflight().at_most(RENO_ROUNDS);
         now > self.probing.cycle_stamp + self.probing.wait || volume(self.probing.rounds_since_bw_probe) >= rounds
     }
 
     /// `IsTimeToCruise`: there is headroom for other flows, and no queue.
     fn is_time_to_cruise(&self, sample: &RateSample) -> bool {
+        // Both: headroom below the long-term bound, and no queue at the estimated bandwidth.
         let bound = self.inflight_with_headroom().at_most(self.full_pipe_volume(self.max_bw.max()));
         volume(sample.in_flight) <= bound
     }
@@ -232,6 +234,7 @@ impl Bbr {
 
     /// `HandleInflightTooHigh`.
     fn handle_inflight_too_high(&mut self, now: Instant, lost: &LostSegment) {
+        // One response per probe: further losses of the same flight carry no new information.
         self.probing.too_high = true;
         self.probing.is_bw_probe_sample = false;
         // A flight limited by the application says nothing about the largest safe one.
@@ -249,6 +252,7 @@ impl Bbr {
 /// `InflightAtLoss`: the volume at which the losses crossed the threshold.
 fn inflight_at_loss(lost: &LostSegment, threshold: f64) -> f64 {
     let (inflight_before, lost_before) = (volume(lost.tx_in_flight) - 1.0, volume(lost.lost) - 1.0);
+    // Solves (lost_before + x) = threshold·(inflight_before + x) for x.
     let lost_prefix = (threshold * inflight_before - lost_before) / (1.0 - threshold);
     inflight_before + lost_prefix
 }

@@ -20,6 +20,7 @@ impl Bbr {
             self.save_cwnd();
             self.state = State::ProbeRtt;
             self.probe_rtt = ProbeRtt::default();
+            // The reduced flight ends a bandwidth probe.
             self.probing.stop();
             self.rounds.restart();
         }
@@ -36,6 +37,7 @@ impl Bbr {
                 self.check_probe_rtt_done(now);
             }
         } else if volume(sample.in_flight) <= self.probe_rtt_cwnd() {
+            // The time starts when the flight is low: until then the queue is still draining.
             let ends = now + self.parameters.probe_rtt_duration;
             self.probe_rtt = ProbeRtt { ends: Some(ends), is_round_done: false };
             self.rounds.restart();
@@ -50,6 +52,7 @@ impl Bbr {
         self.min_rtt.on_probed(now);
         self.restore_cwnd();
         self.short_term.reset_shortterm_model();
+        // Back to where the path is known; Startup continues if it was interrupted.
         if self.full_pipe.was_reached {
             self.start_down(now);
             self.state = State::Cruise;

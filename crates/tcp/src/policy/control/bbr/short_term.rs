@@ -46,9 +46,11 @@ impl ShortTerm {
     pub(super) fn on_lost(&mut self, number: u64, delivered: u64) -> bool {
         let is_first = !self.is_loss_in_round;
         if is_first {
+            // The round of losses starts at the first loss.
             self.loss_round_delivered = delivered;
         }
         self.is_loss_in_round = true;
+        // Consecutive losses are one event: a burst must not end Startup alone.
         self.loss_runs += u32::from(self.last_lost.is_none_or(|last| last + 1 != number));
         self.last_lost = Some(number);
         is_first
@@ -70,8 +72,10 @@ impl ShortTerm {
             return;
         }
         if self.is_loss_in_round && !is_probing {
+            // The first loss starts from the model, later ones from the bound of the round before.
             let bw = if self.bw.is_infinite() { max_bw } else { self.bw };
             let inflight = if self.inflight.is_infinite() { cwnd } else { self.inflight };
+            // Never below what the last round delivered.
             self.bw = self.bw_latest.at_least(beta * bw);
             self.inflight = self.inflight_latest.at_least(beta * inflight);
         }

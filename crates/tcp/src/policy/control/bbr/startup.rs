@@ -17,6 +17,7 @@ impl Bbr {
             self.full_pipe.was_reached = true;
             self.full_pipe.is_now = true;
             self.undo.state = Some(State::Startup);
+            // The first long-term bound: what the path has delivered in a round with losses, or a BDP.
             self.probing.inflight = self.bdp().at_least(self.short_term.inflight_latest);
         }
         if self.state == State::Startup && self.full_pipe.was_reached {
@@ -38,6 +39,7 @@ impl Bbr {
         if self.state != State::Drain {
             return;
         }
+        // An overestimated bandwidth would keep Drain waiting for a flight that is never reached.
         let is_long = self.rounds.count > self.drain_start_round + DRAIN_ROUNDS;
         if is_long || volume(sample.in_flight) <= self.full_pipe_volume(self.bw) {
             self.start_down(now);

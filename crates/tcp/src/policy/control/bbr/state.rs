@@ -29,6 +29,7 @@ impl State {
         match self {
             Self::Startup => STARTUP_PACING_GAIN,
             Self::Drain => 0.5,
+            // "ProbeBW_DOWN": slow enough to drain the queue of the probe, fast enough to keep the share.
             Self::Down => 0.9,
             Self::Cruise | Self::Refill | Self::ProbeRtt => 1.0,
             Self::Up => 1.25,

@@ -26,6 +26,7 @@ impl Bbr {
         self.recovery = RecoveryPhase::None;
         self.restore_cwnd();
         self.short_term.is_loss_in_round = false;
+        // The plateau was measured with a reduced rate.
         self.full_pipe.restart(0.0);
         self.short_term.bw = self.short_term.bw.at_least(self.undo.bw);
         self.short_term.inflight = self.short_term.inflight.at_least(self.undo.inflight);
@@ -36,6 +37,7 @@ impl Bbr {
     /// Restores the state that the losses ended; an RTT probe continues.
     fn restore_state(&mut self) {
         let Some(ended) = self.undo.state.take().filter(|ended| *ended != self.state) else { return };
+        // ProbeRTT ends by itself and then enters the right state.
         let is_interruptible = self.state != State::ProbeRtt;
         if ended == State::Startup {
             self.full_pipe.was_reached = false;

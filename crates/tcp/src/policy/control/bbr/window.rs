@@ -23,6 +23,7 @@ impl Bbr {
     /// `SetPacingRateWithGain`: before the pipe is full the rate only rises.
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bw * PACING_MARGIN;
+        // In Startup early bandwidth samples are too low; lowering the rate would slow the search.
         let rises = self.pacing_rate.is_some_and(|before| rate > before);
         if rate > 0.0 && (self.full_pipe.was_reached || rises) {
             self.pacing_rate = Some(rate);
@@ -71,6 +72,7 @@ impl Bbr {
         if self.state == State::ProbeRtt {
             self.cwnd = self.cwnd.at_most(self.probe_rtt_cwnd());
         }
+        // Last: bounds by losses have priority over growth.
         self.cwnd = self.cwnd.at_most(self.model_bound());
     }
 
@@ -105,6 +107,7 @@ impl Bbr {
 
     /// `SaveCwnd`: saves the last window without the effect of losses or an RTT probe.
     pub(super) fn save_cwnd(&mut self) {
+        // Within recovery or a probe the window is already reduced: keep the larger.
         let is_good = self.recovery == RecoveryPhase::None && self.state != State::ProbeRtt;
         self.prior_cwnd = if is_good { self.cwnd } else { self.prior_cwnd.at_least(self.cwnd) };
     }

@@ -25,6 +25,7 @@ impl Losses {
     pub(super) fn on_delivered(&mut self, now: Instant, segments: u64, rtt: Duration) -> f64 {
         self.delivered += segments;
         let all = self.lost + self.delivered;
+        // Too few samples are no evidence.
         if now - self.since <= rtt * 2 || all <= MIN_SEGMENTS {
             return 1.0;
         }

@@ -39,6 +39,7 @@ impl Mode {
 
     /// Processes a loss: halves the target once per RTT (genericCC, `update_delta`), to that of the default mode at least.
     pub(super) fn on_lost(&mut self, now: Instant, rtt: Duration) {
+        // Losses of one RTT are one event, as in AIMD.
         if now - self.halved > rtt {
             self.target_queue = (self.target_queue / 2.0).max(self.default);
             self.halved = now;

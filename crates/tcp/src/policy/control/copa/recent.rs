@@ -25,10 +25,12 @@ impl Recent {
 
     /// Inserts a sample, and removes those older than the window.
     pub(super) fn insert(&mut self, now: Instant, rtt: Duration, window: Duration) {
+        // Samples that the new one surpasses can never be the best again.
         while self.samples.pop_back_if(|(_, last)| (self.is_better_or_equal)(&rtt, last)).is_some() {}
         if self.samples.back().is_none_or(|(at, _)| now - *at >= window / RESOLUTION) {
             self.samples.push_back((now, rtt));
         }
+        // At least one sample stays: an estimate must exist after an idle period.
         while self.samples.len() > 1 && self.samples.pop_front_if(|(at, _)| now - *at > window).is_some() {}
     }
 

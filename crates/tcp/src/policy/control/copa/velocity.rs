@@ -32,6 +32,7 @@ impl Velocity {
 
     /// Processes an ACK with window `cwnd`, and updates the direction at the end of an RTT.
     pub(super) fn on_sample(&mut self, sample: &RateSample, cwnd: f64) {
+        // Once per RTT, measured by packets as in BBR.
         if sample.prior_delivered < self.round_end {
             return;
         }
@@ -45,6 +46,7 @@ impl Velocity {
         self.unchanged = if is_unchanged { self.unchanged + 1 } else { 0 };
         if !is_unchanged {
             self.value = 1.0;
+        // Doubling from the fourth RTT on lets the window follow a change of the path quickly.
         } else if self.unchanged >= MIN_UNCHANGED {
             self.value *= 2.0;
         }

@@ -65,6 +65,7 @@ impl ControlFactory for CubicConfig {
         let (largest, ssthresh) = (setup.largest_window, setup.ssthresh);
         match self.version {
             CubicVersion::Rfc9438 => Box::new(Cubic::new(*self, largest, ssthresh, setup.halved == Halved::Flight)),
+            // The integer versions ignore the largest window, as Linux clamps it elsewhere (`snd_cwnd_clamp`).
             CubicVersion::V21 => Box::new(LinuxCubic::new(linux::V21, *self, ssthresh)),
             CubicVersion::V23 => Box::new(LinuxCubic::new(linux::V23, *self, ssthresh)),
             CubicVersion::Linux => Box::new(LinuxCubic::new(linux::V6, *self, ssthresh)),

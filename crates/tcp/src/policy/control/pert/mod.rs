@@ -179,6 +179,7 @@ impl Pert {
         self.responses.close();
         self.early_responses += 1;
         let cwnd = (1.0 - self.share()) * self.window.usable();
+        // Without the guard one segment is the floor, as for any TCP.
         self.window.reduce_to(cwnd.max(if self.flags.is_guarded { MIN_RESPONSE_CWND } else { 1.0 }));
         // The next RTT starts with the next segment sent.
         self.mark = smax;
@@ -232,6 +233,7 @@ impl CongestionControl for Pert {
         }
         if self.window.is_slow_start() {
             self.count(progress.acked);
+            // No early response in slow start: the papers apply PERT to congestion avoidance only.
             let rest = self.window.slow_start(progress.growth);
             self.window.grow_by(rest * self.alpha.value() / self.window.cwnd());
         } else if self.draws_response(progress.una) {
@@ -244,6 +246,7 @@ impl CongestionControl for Pert {
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         self.losses.close();
         match self.flags.loss_factor {
+            // SIGCOMM 2007: losses reduce as in SACK; IWQoS 2008: by β, which is one half for a full queue.
             LossFactor::Half => self.window.on_loss(cx, flight),
             LossFactor::Beta => {
                 let cwnd = (1.0 - self.signals.share()) * self.window.usable();

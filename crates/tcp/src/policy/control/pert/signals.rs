@@ -57,6 +57,7 @@ impl Signals {
         self.smoothed = Some(self.smoothed.map_or(sample, |old| SRTT_WEIGHT * old + (1.0 - SRTT_WEIGHT) * sample));
         let queueing = self.queueing();
         self.largest_queueing = self.largest_queueing.max(queueing);
+        // β stays at its initial value until a queue was seen.
         if queueing > Duration::ZERO {
             self.share = early_response_share(queueing, self.largest_floored());
         }

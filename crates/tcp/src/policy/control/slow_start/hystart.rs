@@ -111,6 +111,7 @@ impl Hystart {
     }
 
     fn is_full(&mut self, now: Instant, rtt: Duration, smax: u64) -> bool {
+        // Without a smallest RTT neither condition is defined.
         let Some(smallest) = self.smallest else { return false };
         let round = self.round.get_or_insert(Round::new(now, smax));
         // Both are evaluated: each has a state to update.

@@ -43,6 +43,7 @@ enum Phase {
 
 impl HystartPlusPlus {
     fn growth(&self, progress: &Progress) -> f64 {
+        // RFC 9406 §4.2: cwnd += min(N, L·SMSS), divided by CSS_GROWTH_DIVISOR in CSS.
         let acked = progress.acked.min(L) as f64;
         match self.phase {
             Phase::SlowStart => acked,
@@ -105,6 +106,7 @@ impl SlowStart for HystartPlusPlus {
             self.take_sample(rtt);
             self.check_delay();
         }
+        // The first ACK of a round fixes its end.
         let window_end = *self.window_end.get_or_insert(progress.smax);
         if progress.una >= window_end {
             self.end_round();

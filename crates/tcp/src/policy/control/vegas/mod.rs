@@ -40,6 +40,7 @@ impl ControlFactory for VegasParameters {
 
     fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
         let vegas = Vegas::new(setup.reno(), *self);
+        // The agent of ns-2 combines window and recovery; other recoveries use the window alone.
         if setup.recovery == Recovery::Vegas {
             Box::new(Ns2Vegas::new(vegas, f64::from(setup.initial_window)))
         } else {
@@ -94,7 +95,7 @@ impl Vegas {
     fn on_round(&mut self, cx: &mut Cx<'_>, diff: i64) {
         let VegasParameters { alpha, beta, gamma } = self.parameters;
         self.increment = if self.window.is_slow_start() {
-            // Doubling every other RTT leaves a round to measure the effect (§4.3).
+            // Doubling every other RTT leaves a round to measure the effect.
             self.is_growing_round = !self.is_growing_round;
             if self.is_growing_round && diff > i64::from(gamma) {
                 self.set(cx, self.cwnd(), SMALLEST_SSTHRESH);

@@ -44,7 +44,7 @@ impl Round {
         if rtt < self.base_rtt || sent <= 1 {
             self.base_rtt = rtt;
         }
-        // Brakmo and Peterson, §4.1: expected = window/baseRTT, actual = segments sent/RTT.
+        // Brakmo and Peterson: expected = window/baseRTT, actual = segments sent/RTT.
         let (expected, actual) = (state.in_flight() / self.base_rtt, sent as f64 / rtt);
         Some(((expected - actual) * self.base_rtt + 0.5) as i64)
     }

@@ -78,6 +78,7 @@ impl ReorderingWindow {
     pub(super) fn on_ack(&mut self, has_duplicate: bool, scoreboard: &Scoreboard) {
         self.round_ends = self.round_ends.filter(|end| scoreboard.una() < *end);
         if self.adapts && has_duplicate && self.round_ends.is_none() {
+            // RFC 8985 §6.2, step 4: at most one increment per RTT.
             self.round_ends = Some(scoreboard.smax());
             self.reo_wnd_mult += 1;
             self.reo_wnd_persist = self.persistence;
@@ -126,6 +127,7 @@ const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 impl SmallestRtt {
     fn on_rtt(&mut self, now: Instant, rtt: Duration) {
         if now - self.span_started > MIN_RTT_WINDOW {
+            // Two intervals approximate a sliding minimum with constant memory.
             *self = Self { span_started: now, present: Duration::MAX, before: self.present };
         }
         self.present = self.present.min(rtt);
