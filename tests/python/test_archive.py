@@ -20,14 +20,14 @@ from earlybird.errors import InputError, StoreError
 from earlybird.files import CHECKSUMS, files_of
 from earlybird.result import Result
 from earlybird.store import Store
-from earlybird.study.archive import origin, repetition
+from earlybird.study.archive import origin, rerun
 from earlybird.study.archive.checking import check_archive
 from earlybird.study.archive.comparison import differences
 from earlybird.study.archive.container import MANIFEST, Container, write_container
 from earlybird.study.archive.definitions import definition_files
 from earlybird.study.archive.packing import listed_runs, pack
 from earlybird.study.archive.reading import open_archive
-from earlybird.study.archive.repetition import drawn
+from earlybird.study.archive.rerun import drawn
 from earlybird.study.language.library import find_study, study_names
 from earlybird.study.language.loading import load
 from earlybird.study.runs.execution import make_runs
@@ -70,7 +70,7 @@ def repeated(made: Path) -> Path:
     """The folder of its runs, made again."""
     check = check_archive(made / "small.zip", jobs=1, output=made / "checks")
     assert (check.is_equal, check.sample.count, check.in_real_time) == (True, RUNS, 0)
-    assert all(each.same_bytes for each in check.repetitions)
+    assert all(each.same_bytes for each in check.reruns)
     return made / "checks"
 
 
@@ -216,14 +216,14 @@ def test_of_another_code_version_the_numbers_are_compared(
 ) -> None:
     monkeypatch.setattr(_core, "code_version", lambda backend="sim": f"another-{backend}")
     check = check_archive(made / "small.zip", sample=2, jobs=1, output=tmp_path / "checks")
-    assert [(each.same_code, each.is_equal) for each in check.repetitions] == [(False, True)] * 2
+    assert [(each.same_code, each.is_equal) for each in check.reruns] == [(False, True)] * 2
     assert not check.judgement.revisions
 
 
 def test_of_another_code_version_what_differs_is_shown(
     made: Path, repeated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repetition, "_is_same_code", lambda *_: False)
+    monkeypatch.setattr(rerun, "_is_same_code", lambda *_: False)
     _, members = a_flow(made / "small.zip", more_timeouts)
     check = check_archive(altered(made / "small.zip", tmp_path / "a.zip", members), jobs=1, output=repeated)
     assert [found.quantity for each in check.different for found in each.differences] == ["flows.rto_count"]

@@ -12,11 +12,11 @@ import pytest
 from earlybird.result import Result
 from earlybird.study.language.definition import Group, Part
 from earlybird.study.reductions.ages import age_values, clusters, duplicate_bins, duplicate_history
+from earlybird.study.reductions.audio_gaps import audio_gaps
 from earlybird.study.reductions.observations import observe
 from earlybird.study.reductions.packets import around_the_loss, longest_gap, recovery_time
 from earlybird.study.reductions.queue import position_lines, position_values
 from earlybird.study.reductions.response import response_line, response_values
-from earlybird.study.reductions.silence import silences
 from earlybird.study.reductions.window import window_line, window_values
 from earlybird.study.runs.plan import StudyRun
 
@@ -235,10 +235,10 @@ def test_a_gap_lasts_while_nothing_that_is_due_is_there() -> None:
             "delivered_s": [0.1, 1.16, 1.16, 1.18, 1.19, float("inf")],
         }
     )
-    assert list(silences(film.head(5), np.array([1.0, 1.1, 2.0]))) == [1.0, 0.0, 0.0]
-    assert list(silences(film, np.array([2.0]))) == [1.0]
+    assert list(audio_gaps(film.head(5), np.array([1.0, 1.1, 2.0]))) == [1.0, 0.0, 0.0]
+    assert list(audio_gaps(film, np.array([2.0]))) == [1.0]
     apart = pl.DataFrame({"written_s": [0.0, 1.0, 2.0], "delivered_s": [0.2, 1.0, 2.3]})
-    assert list(silences(apart, np.array([0.05, 0.25]))) == [2.0, 0.0]
+    assert list(audio_gaps(apart, np.array([0.05, 0.25]))) == [2.0, 0.0]
 
 
 POSITIONS = pl.DataFrame(

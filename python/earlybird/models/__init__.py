@@ -22,16 +22,12 @@ if TYPE_CHECKING:
     from earlybird.models.streaming import StreamingChain, streaming_chain
 else:
     ESTIMATORS = ("early_thresholds", "printed_timeouts", "queueing_delays", "retransmission_timeouts")
-    FORMULAS = (
-        "burst_delay",
-        "least_playback_delay",
-        "pert_response",
-        "pftk_approximation",
-        "pftk_throughput",
-        "slow_start_delay",
-    )
-    STREAMING = ("StreamingChain", "streaming_chain")
-    MODULES = {"estimators": ESTIMATORS, "formulas": FORMULAS, "streaming": STREAMING}
+    FORMULAS = ("burst_delay", "least_playback_delay", "pert_response", "pftk_approximation", "pftk_throughput")
+    MODULES = {
+        "estimators": ESTIMATORS,
+        "formulas": (*FORMULAS, "slow_start_delay"),
+        "streaming": ("StreamingChain", "streaming_chain"),
+    }
     __getattr__ = loader(__name__, {name: module for module, names in MODULES.items() for name in names})
 
 __all__ = [

@@ -11,9 +11,9 @@ def pftk_throughput(loss: float, round_trip: float, timeout: float, *, window: f
     Predict the throughput of a long TCP transfer in packets per second, retransmissions included.
 
     Padhye, Firoiu, Towsley, Kurose, "Modeling TCP Reno Performance: A Simple Model and Its Empirical Validation",
-    IEEE/ACM Transactions on Networking 8 (2), 2000, full model (equation 32). `loss` is the probability that a
-    packet begins a loss event, above 0 and below 1; `round_trip` and the first `timeout` are in seconds, the
-    largest `window` in packets; `per_ack` packets are acknowledged by one ACK.
+    IEEE/ACM Transactions on Networking 8 (2), 2000, full model (equation 32). `loss` is the probability that a packet
+    begins a loss event, above 0 and below 1; `round_trip` and the first `timeout` are in seconds, the largest `window`
+    in packets; `per_ack` packets are acknowledged by one ACK.
     """
     p, b = loss, per_ack
     unlimited = (2 + b) / (3 * b) + math.sqrt(8 * (1 - p) / (3 * b * p) + ((2 + b) / (3 * b)) ** 2)
@@ -39,11 +39,11 @@ def pert_response(queueing: ArrayLike, third_threshold: ArrayLike) -> NDArray[np
     """
     Return PERT's probability of an early response per ACK, for smoothed queueing delays in seconds.
 
-    The curve of gentle RED, with the queueing delay in place of the queue's length; thresholds of 5 and 10 ms, and
-    a probability of 0.05 at the second, as the public ports of PERT have them (Bhandarkar, Reddy, Zhang, Loguinov,
-    "Emulating AQM from End Hosts", SIGCOMM 2007, was not read). From the third threshold (seconds, one for all or
-    one for each) the probability is 1: 0.020, or 0.65 of the largest delay so far if that is more (the adaptive
-    form, IWQoS 2008).
+    The curve of gentle RED, with the queueing delay in place of the queue's length; thresholds of 5 and 10 ms, and a
+    probability of 0.05 at the second, as the public ports of PERT have them (Bhandarkar, Reddy, Zhang, Loguinov,
+    "Emulating AQM from End Hosts", SIGCOMM 2007, was not read). From the third threshold (seconds, one for all or one
+    for each) the probability is 1: 0.020, or 0.65 of the largest delay so far if that is more (the adaptive form, IWQoS
+    2008).
     """
     delays = np.asarray(queueing, dtype=np.float64)
     rising = 0.05 * (delays - 0.005) / 0.005
@@ -55,8 +55,8 @@ def least_playback_delay(round_trip: float, period: float, margin: float) -> flo
     """
     Return the shortest delay from writing to playing at which a fast retransmit can still repair a lost frame.
 
-    The MTCP paper's rule: one and a half round trips, three frame periods until the third duplicate ACK, and a
-    margin; all in seconds.
+    The MTCP paper's rule: one and a half round trips, three frame periods until the third duplicate ACK, and a margin;
+    all in seconds.
     """
     return 1.5 * round_trip + 3 * period + margin
 
@@ -65,10 +65,10 @@ def burst_delay(lost: int, round_trip: float, period: float, timeout: float) -> 
     """
     Return the seconds from writing to delivery of a packet that is lost `lost` times in a row.
 
-    The burst-loss paper's expressions, "Receiver Playout Buffer Requirement for TCP Video Streaming in the presence
-    of Burst Packet Drops". Losses include those of its repairs: 1: FR, one fast retransmission (after Brosh and
-    others, "The Delay-Friendliness of TCP"); 2: DR, two in a row; 3: DRTO, two and a timeout; more: TO, one timeout
-    for each beyond three. The round trip, the period from packet to packet and the first timeout are in seconds.
+    The burst-loss paper's expressions, "Receiver Playout Buffer Requirement for TCP Video Streaming in the presence of
+    Burst Packet Drops". Losses include those of its repairs: 1: FR, one fast retransmission (after Brosh and others,
+    "The Delay-Friendliness of TCP"); 2: DR, two in a row; 3: DRTO, two and a timeout; more: TO, one timeout for each
+    beyond three. The round trip, the period from packet to packet and the first timeout are in seconds.
     """
     repair = round_trip + 3 * period
     if lost <= 2:
@@ -82,10 +82,10 @@ def slow_start_delay(packets: int, round_trip: float, rate: float, *, initial_wi
     """
     Return the seconds from opening a connection until the last of some packets arrives that are written at once.
 
-    The slow start of Cardwell, Savage, Anderson, "Modeling TCP Latency", INFOCOM 2000, without losses: a round trip
-    (in seconds) for the handshake; windows that double from `initial_window` packets (RFC 6928) on, as each packet
-    is acknowledged at first; half a round trip for the last one; and no faster than the line's `rate` in packets
-    per second.
+    The slow start of Cardwell, Savage, Anderson, "Modeling TCP Latency", INFOCOM 2000, without losses: a round trip (in
+    seconds) for the handshake; windows that double from `initial_window` packets (RFC 6928) on, as each packet is
+    acknowledged at first; half a round trip for the last one; and no faster than the line's `rate` in packets per
+    second.
     """
     rounds = max(math.ceil(math.log2(packets / initial_window + 1)) - 1, 0)
     return 1.5 * round_trip + max(rounds * round_trip, packets / rate)

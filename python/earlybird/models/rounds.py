@@ -1,9 +1,9 @@
 """
-TCP as a Markov chain of round trips: its states, and where each leads.
+TCP as a Markov chain of round trips: its states and their transitions.
 
 The sender of Wang, Kurose, Shenoy, Towsley, "Multimedia Streaming via TCP: An Analytic Performance Study", ACM TOMCCAP
-4 (2), 2008, as far as the paper's abstract and summaries of it tell: a window that is sent as a whole, of which the
-packets behind the first lost one are lost as well; a round in which the packets before it bring duplicate ACKs; and
+4 (2), 2008, as far as the paper's abstract and summaries of it describe it: a window that is sent as a whole, of which
+the packets behind the first lost one are lost as well; a round in which the packets before it bring duplicate ACKs; and
 timeouts that double.
 """
 
@@ -30,7 +30,7 @@ class Normal:
 
 @dataclass(frozen=True, slots=True)
 class AfterLoss:
-    """The round after one with a loss: what arrived of that one lets as many packets go."""
+    """The round after one with a loss, in which as many packets are sent as arrived of that one."""
 
     window: int
     survivors: int
@@ -38,7 +38,7 @@ class AfterLoss:
 
 @dataclass(frozen=True, slots=True)
 class Timeout:
-    """Silence until the timer expires, and the one packet that is sent then."""
+    """The wait until the timer expires, and the one packet that is sent then."""
 
     number: int
     """Timeouts in a row, this one included."""
@@ -50,7 +50,7 @@ State: TypeAlias = Normal | AfterLoss | Timeout
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a sender's steps depend on."""
+    """The parameters of a sender's steps."""
 
     timeout: float
     """Length of a first timeout in round trips."""

@@ -1,4 +1,4 @@
-"""How much of a video that is streamed over TCP comes late, by a Markov chain of round trips."""
+"""The share of late packets of a video that is streamed over TCP, by a Markov chain of round trips."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -28,8 +28,8 @@ class StreamingChain:
     A TCP sender as a Markov chain, made by `streaming_chain`.
 
     A step takes `rounds` round trips, and `most` packets are on their way in it; each is lost with probability `loss`,
-    and all behind it are lost with it. Where ``m`` packets arrive, state ``i`` is followed by
-    ``targets[first[i] + m]``.
+    and all behind it are lost with it. Where ``m`` packets arrive, state ``i`` is followed by ``targets[first[i] +
+    m]``.
     """
 
     loss: float
@@ -66,10 +66,10 @@ class StreamingChain:
         """
         Estimate the share of a live video's packets that come late, for each start-up delay in seconds.
 
-        The source writes `rate` packets a second, and the sender cannot be ahead of it. Its lag follows
-        Lindley's recursion and does not depend on the start-up delay: a packet is late if the sender lags by
-        more than what is written in that time. So one sequence of steps serves all delays. In a step a round
-        trip passes or a timeout; 20 million take less than a second.
+        The source writes `rate` packets a second, and the sender cannot be ahead of it. Its lag follows Lindley's
+        recursion and does not depend on the start-up delay: a packet is late if the sender lags by more than what is
+        written in that time. So one sequence of steps serves all delays. In a step a round trip passes or a timeout; 20
+        million take less than a second.
 
         Raises `InputError` if the rate is not above 0 and below the throughput.
         """
@@ -95,10 +95,10 @@ class StreamingChain:
         """
         Estimate the share of a stored video's packets that come late, for each start-up delay in seconds.
 
-        The whole video is there from the first moment, and is sent as fast as the sender can, which is not at
-        its beginning; a packet is late if it comes after the client wants it. The client plays `rate` packets a
-        second for `length` seconds; at least `videos` transfers are drawn, by the thousand. Raises `InputError`
-        if the rate or the length is not above 0.
+        The whole video is there from the first moment, and is sent as fast as the sender can, which is not at its
+        beginning; a packet is late if it comes after the client wants it. The client plays `rate` packets a second for
+        `length` seconds; at least `videos` transfers are drawn, by the thousand. Raises `InputError` if the rate or the
+        length is not above 0.
         """
         if rate <= 0 or length <= 0:
             raise InputError(f"rate = {rate}, length = {length}: packets per second and seconds, both above 0.")
@@ -128,8 +128,8 @@ class StreamingChain:
         """
         Approximate the start-up delay in seconds at which so small a share of a live video's packets is late.
 
-        The lag as a diffusion with the chain's drift and variance, reflected at 0: it exceeds B with
-        probability exp(−2·B·(T − µ)/σ²). The rate µ in packets per second is below the throughput T.
+        The lag as a diffusion with the chain's drift and variance, reflected at 0: it exceeds B with probability
+        exp(−2·B·(T − µ)/σ²). The rate µ in packets per second is below the throughput T.
         """
         return self.variance_rate * math.log(1 / late_share) / (2 * (self.throughput - rate)) / rate
 
@@ -178,7 +178,6 @@ class StreamingChain:
 
     @cached_property
     def _chances(self) -> NDArray[np.float64]:
-        """The probability of each number of arrivals."""
         is_whole = self._arrivals == self.most[self._origins]
         chances = (1 - self.loss) ** self._arrivals * np.where(is_whole, 1.0, self.loss)
         return chances.astype(np.float64)
@@ -198,11 +197,11 @@ def streaming_chain(
     """
     Build the Markov chain of a TCP sender that streams a video.
 
-    Our reconstruction of Wang, Kurose, Shenoy, Towsley, "Multimedia Streaming via TCP: An Analytic Performance
-    Study", ACM TOMCCAP 4 (2), 2008, of which the abstract and summaries were at hand (see
-    `earlybird.models.rounds`). `loss` is the probability that a packet is lost, above 0 and below 1; `round_trip`
-    is in seconds, as is the first `timeout`, at least a round trip; the largest `window` is in packets; one ACK
-    acknowledges 1 packet, or 2 with delayed ACKs. Raises `InputError` if a value is not allowed.
+    Our reconstruction of Wang, Kurose, Shenoy, Towsley, "Multimedia Streaming via TCP: An Analytic Performance Study",
+    ACM TOMCCAP 4 (2), 2008, of which the abstract and summaries were at hand (see `earlybird.models.rounds`). `loss` is
+    the probability that a packet is lost, above 0 and below 1; `round_trip` is in seconds, as is the first `timeout`,
+    at least a round trip; the largest `window` is in packets; one ACK acknowledges 1 packet, or 2 with delayed ACKs.
+    Raises `InputError` if a value is not allowed.
 
     >>> from earlybird.models import streaming_chain
     >>> chain = streaming_chain(loss=0.02, round_trip=0.1, timeout=0.4, per_ack=2)

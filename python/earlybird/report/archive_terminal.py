@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from earlybird.study.archive.checking import Check
     from earlybird.study.archive.comparison import Difference
-    from earlybird.study.archive.repetition import Repetition
+    from earlybird.study.archive.rerun import Rerun
 
 SHOWN: Final = 30
 """Rows of a table; JSON has all."""
@@ -56,12 +56,12 @@ def _of_definition(check: Check) -> str:
 
 def _repeated(check: Check) -> str:
     sample = check.sample
-    if not check.repetitions:
+    if not check.reruns:
         return f"none of {sample.every} repeated.{_in_real_time(check)}"
     drawn = f"{sample.count} of {sample.every}, drawn with seed {sample.seed},"
     some = drawn if sample.count < sample.every else f"all {sample.every}"
-    to_the_byte = sum(each.same_bytes for each in check.repetitions)
-    in_numbers = len(check.repetitions) - to_the_byte - len(check.different)
+    to_the_byte = sum(each.same_bytes for each in check.reruns)
+    in_numbers = len(check.reruns) - to_the_byte - len(check.different)
     numbers = f", {in_numbers} the same in all numbers" if in_numbers else ""
     same = f"{to_the_byte} the same to the last byte{numbers}"
     return f"{some} repeated: {same}, {len(check.different)} different.{_in_real_time(check)}"
@@ -73,12 +73,12 @@ def _in_real_time(check: Check) -> str:
 
 def _of_other_code(check: Check) -> str:
     """Return a sentence if the versions differ."""
-    if all(each.same_code for each in check.repetitions):
+    if all(each.same_code for each in check.reruns):
         return ""
     return " Another code version made it (or another polars wrote it), so numbers were compared, not bytes."
 
 
-def _runs(different: Sequence[Repetition]) -> Table:
+def _runs(different: Sequence[Rerun]) -> Table:
     """List what differs of which run: where it differs most, if it does in several rows."""
     table = _table("Runs that differ", "run", "quantity", "archive", "here", "difference", "values")
     rows = [(run, found) for run in different for found in run.differences]

@@ -111,8 +111,8 @@ def scale_with_results(study: Study, scale: str, store: Store, *, or_fuller: boo
     Choose the scale of a study that has results; an empty text if there is none.
 
     It is the scale that was asked for, if all of its runs have been made, or a tenth of them and none of the fuller
-    scales whole; otherwise, of the scales of which a tenth has been made, that with the largest share, the fullest
-    of several. With `or_fuller`, a fuller scale of which all runs have been made goes first.
+    scales whole; otherwise, of the scales of which a tenth has been made, that with the largest share, the fullest of
+    several. With `or_fuller`, a fuller scale of which all runs have been made goes first.
     """
     shares = {name: made_share(study, name, store) for name in study.scales}
     enough = [name for name, share in shares.items() if share >= ENOUGH]

@@ -13,7 +13,7 @@ from earlybird.paths import CHECKS
 from earlybird.quantities import parse_share
 from earlybird.study.archive.judgement import Judgement, judge
 from earlybird.study.archive.reading import Archive, open_archive
-from earlybird.study.archive.repetition import Repetition, Sample, drawn, repeat, repeatable
+from earlybird.study.archive.rerun import Rerun, Sample, drawn, repeat, repeatable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,14 +26,14 @@ class Check:
     archive: Archive
     judgement: Judgement
     sample: Sample
-    repetitions: Sequence[Repetition]
+    reruns: Sequence[Rerun]
     in_real_time: int
     """Runs that nobody can repeat: they were plays, or took place over a clock."""
 
     @property
-    def different(self) -> list[Repetition]:
+    def different(self) -> list[Rerun]:
         """The runs that come out otherwise."""
-        return [each for each in self.repetitions if not each.is_equal]
+        return [each for each in self.reruns if not each.is_equal]
 
     @property
     def is_equal(self) -> bool:
@@ -57,7 +57,7 @@ class Check:
             "runs_in_real_time": self.in_real_time,
             "runs_repeated": self.sample.count,
             "sample_seed": self.sample.seed if self.sample.count < self.sample.every else None,
-            "runs_same_bytes": sum(each.same_bytes for each in self.repetitions),
+            "runs_same_bytes": sum(each.same_bytes for each in self.reruns),
             "runs_different": [_document(each) for each in self.different],
         }
 
@@ -114,11 +114,11 @@ def check_archive(
     archive.container.verify()
     judgement, keys = judge(archive), repeatable(archive)
     chosen = drawn(keys, sample, None if share is None else parse_share(share), seed)
-    repetitions = repeat(archive, chosen, jobs=jobs, output=Path(output), progress=progress)
+    reruns = repeat(archive, chosen, jobs=jobs, output=Path(output), progress=progress)
     in_real_time = len(archive.by_key) - len(keys)
-    return Check(archive, judgement, Sample(len(chosen), len(keys), seed), repetitions, in_real_time)
+    return Check(archive, judgement, Sample(len(chosen), len(keys), seed), reruns, in_real_time)
 
 
-def _document(repetition: Repetition) -> dict[str, Any]:
-    found = [finite({**asdict(each), "size": each.size}) for each in repetition.differences]
-    return {"key": repetition.key, "runs": repetition.runs, "same_code": repetition.same_code, "differences": found}
+def _document(rerun: Rerun) -> dict[str, Any]:
+    found = [finite({**asdict(each), "size": each.size}) for each in rerun.differences]
+    return {"key": rerun.key, "runs": rerun.runs, "same_code": rerun.same_code, "differences": found}

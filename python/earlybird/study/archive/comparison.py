@@ -26,9 +26,8 @@ class Difference:
     quantity: str
     """A number of the summary (``summary.success``), a column of a table (``flows.timeouts``), or what is missing."""
     archived: object
-    """Where they differ most, or first if they are not numbers, the archive's value."""
+    """The archive's value where they differ most, or first if they are not numbers."""
     repeated: object
-    """The value of the run that was made again."""
     place: str = ""
     """Which row of the table that is, counted from 1."""
     values: int = 1
@@ -61,7 +60,6 @@ def _of_tables(archived: Result, repeated: Result) -> Iterator[Difference]:
 
 
 def _of_rows(name: str, archived: pl.DataFrame, repeated: pl.DataFrame) -> Iterator[Difference]:
-    """Compare two tables, column by column where they have as many rows."""
     if archived.height != repeated.height:
         yield Difference(f"{name}: rows", archived.height, repeated.height)
         return
@@ -74,7 +72,6 @@ def _of_rows(name: str, archived: pl.DataFrame, repeated: pl.DataFrame) -> Itera
 
 
 def _missing(quantity: str, is_archived: bool) -> Difference:  # noqa: FBT001, one of two places
-    """Return the difference that only one of two results has a table or a column."""
     return Difference(quantity, *(("there", "missing") if is_archived else ("missing", "there")))
 
 

@@ -104,7 +104,7 @@ def write_container(path: Path, about: Mapping[str, Any], members: Mapping[str, 
 
 
 def _refuse_other_content(path: Path) -> None:
-    """Keep a slip in a path from replacing what is not ours."""
+    """Raise `InputError` if a file in the archive's place is no archive: it may be a slip in the path."""
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file, such as {path / 'study.zip'}.")
     if path.exists():
@@ -127,7 +127,7 @@ def _write(path: Path, about: Mapping[str, Any], members: Mapping[str, bytes | P
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
-    """Describe a member by nothing but its name."""
+    """Describe a member by its name alone, so that the same content gives the same bytes."""
     entry = zipfile.ZipInfo(name, EARLIEST)
     entry.create_system, entry.external_attr, entry.compress_type = 3, MODE, zipfile.ZIP_DEFLATED  # 3: Unix
     return entry
@@ -143,7 +143,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 
 def _read(path: Path, file: zipfile.ZipFile, name: str, most: int) -> bytes:
-    """Read a member of at most so many bytes, whatever it claims."""
+    """Read a member of at most so many bytes, whatever size it claims."""
     try:
         with file.open(name) as member:
             content = member.read(most + 1)
@@ -159,7 +159,6 @@ def _read(path: Path, file: zipfile.ZipFile, name: str, most: int) -> bytes:
 
 
 def _understood(path: Path, manifest: bytes) -> dict[str, Any]:
-    """Read the manifest, if it is one of a form that is known."""
     try:
         about = json.loads(manifest)
     except ValueError as error:
@@ -176,7 +175,6 @@ def _understood(path: Path, manifest: bytes) -> dict[str, Any]:
 
 
 def _is_complete(about: Mapping[str, Any]) -> bool:
-    """Return whether a manifest says everything that is read of it."""
     texts = all(isinstance(about.get(name), str) for name in ("scale", "earlybird", "polars"))
     members, studies = about.get("members"), about.get("studies")
     return (

@@ -24,9 +24,8 @@ def definition_files(study: Study) -> dict[str, Path]:
     """
     Find the files that define a study, by their names in an archive, which keeps their places to each other.
 
-    They are the study's folder below ``studies`` and the files that a TOML file among them names: scenarios, test
-    beds, traces, films. Raises `InputError` if one lies too far away from the study's folder to have a place in the
-    archive.
+    They are the study's folder below ``studies`` and the files that a TOML file among them names: scenarios, test beds,
+    traces, films. Raises `InputError` if one lies too far away from the study's folder to have a place in the archive.
     """
     waiting = [path for path in study.folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
     files = dict[str, "Path"]()
@@ -40,8 +39,8 @@ def definition_files(study: Study) -> dict[str, Path]:
 
 
 def _name(study: Study, path: Path) -> str:
-    way = PurePosixPath(os.path.relpath(path, study.folder))
-    name = os.path.normpath(PurePosixPath(STUDIES, study.name, way))
+    relative = PurePosixPath(os.path.relpath(path, study.folder))
+    name = os.path.normpath(PurePosixPath(STUDIES, study.name, relative))
     if name.startswith(".."):
         raise InputError(
             f"{path} lies outside of the folder that holds {study.folder.parent}, so it has no place here."
@@ -57,7 +56,6 @@ def _named(path: Path) -> Iterator[Path]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Find all texts in a document."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -13,7 +13,7 @@ from earlybird.report.writer import tabled_verdicts
 from earlybird.store import Store
 from earlybird.study.archive.definitions import STUDIES
 from earlybird.study.archive.packing import RESULTS, listed_runs
-from earlybird.study.archive.repetition import planned_again
+from earlybird.study.archive.rerun import planned_rerun
 from earlybird.study.evaluation import evaluate
 from earlybird.study.language.library import check_scale
 from earlybird.study.language.loading import load
@@ -30,7 +30,7 @@ Placed: TypeAlias = "tuple[Mapping[str, Any], str]"
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """Something about a statement that comes out otherwise than the archive says."""
+    """A cell of the table of verdicts that differs from the archive."""
 
     study: str
     item: str
@@ -60,7 +60,7 @@ def judge(archive: Archive) -> Judgement:
     """
     verdicts, revisions = 0, list[Revision]()
     misplaced: list[Mapping[str, Any]] = []
-    meant = {key: planned_again(archive, key).key for key in archive.by_key}
+    meant = {key: planned_rerun(archive, key).key for key in archive.by_key}
     with TemporaryDirectory() as folder:
         archive.container.unpack(archive.definitions, Path(folder))
         for name in archive.studies:

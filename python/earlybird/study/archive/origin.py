@@ -41,7 +41,7 @@ def citation(title: str, made_by: dict[str, Any]) -> str:
 
 
 def _line(line: str, changed: dict[str, str]) -> str:
-    """Change what a line says; a text of JSON is one of YAML 1.2 too (from memory)."""
+    """Replace the value of a changed key; a text of JSON is one of YAML 1.2 too (from memory)."""
     key = line.partition(":")[0]
     return f"{key}: {json.dumps(changed[key], ensure_ascii=False)}" if key in changed else line
 

@@ -126,7 +126,6 @@ def listed_runs(study: Study, scale: str) -> Iterator[dict[str, Any]]:
 
 
 def _check_results(names: Sequence[str], scale: str, store: Store, keys: Sequence[str]) -> None:
-    """Make sure that all results are there, and whole."""
     if missing := sum(not store.has(key) for key in keys):
         command = f"earlybird study run {' '.join(names)} --scale {scale}"
         raise InputError(f"{missing} of {len(keys)} runs have no result in {store.root}; `{command}` makes them.")
@@ -135,7 +134,7 @@ def _check_results(names: Sequence[str], scale: str, store: Store, keys: Sequenc
 
 
 def _report(evaluations: Sequence[Evaluation], folder: Path) -> dict[str, Path]:
-    """Write what reports have, in the form that is small enough to be kept; return the files by their names."""
+    """Write the small forms of pages and tables; return the files by their names in the archive."""
     for evaluation in evaluations:
         write_pages(evaluation, folder, alone=True)
         write_tables(evaluation, folder / evaluation.study.name)
@@ -144,7 +143,7 @@ def _report(evaluations: Sequence[Evaluation], folder: Path) -> dict[str, Path]:
 
 
 def _texts(evaluations: Sequence[Evaluation], scale: str, made_by: dict[str, Any]) -> Mapping[str, bytes | Path]:
-    """Write what an archive says of itself, and add the licences."""
+    """Return the archive's README, its citation and the licences, by name."""
     names = [evaluation.study.name for evaluation in evaluations]
     title = f"earlybird: results of {', '.join(names)} at scale {scale}"
     answers = [(evaluation.study, headline(evaluation), conclusion(evaluation)) for evaluation in evaluations]

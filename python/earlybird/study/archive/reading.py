@@ -153,7 +153,6 @@ class Archive:
 
     @cached_property
     def _results(self) -> dict[str, list[str]]:
-        """The names of each result's files, by its key."""
         found: dict[str, list[str]] = {}
         for folder, key, name in (each.split("/") for each in self.container.members if each.count("/") == 2):
             if folder == RESULTS:

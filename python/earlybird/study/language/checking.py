@@ -67,8 +67,8 @@ class Known:
     def check_values(self, values: Mapping[str, Sequence[object]], where: str) -> None:
         """Check coordinates that have several values."""
         for name, listed in values.items():
-            said = listed[0] if len(listed) == 1 else listed
-            one_of(name, self.coordinates, f"{where}.{name}", "coordinate", said=said)
+            given = listed[0] if len(listed) == 1 else listed
+            one_of(name, self.coordinates, f"{where}.{name}", "coordinate", said=given)
             for value in listed:
                 if not (name == "delay" and isinstance(value, int | float)):
                     one_of(value, self.values(name), f"{where}.{name}", f"value of {name!r}")
@@ -105,15 +105,14 @@ class Known:
         """Make sure that the study has a plot of a name."""
         one_of(name, (plot.name for item in self.study.items for plot in item.plots), where, "plot")
 
-    def parts(self, *said: Mapping[str, object]) -> list[object]:
+    def parts(self, *points: Mapping[str, object]) -> list[object]:
         """List the parts that coordinates name; the first part of the study if they name none."""
-        named = [point["part"] for point in said if "part" in point]
+        named = [point["part"] for point in points if "part" in point]
         every = [part for each in named for part in (each if isinstance(each, tuple) else (each,))]
         return every or [next(iter(self.study.parts))]
 
 
 def _check_runs(study: Study, known: Known) -> None:
-    """Check what is run."""
     for grid in study.grids:
         known.check_grid(grid, FILE)
     for scale in study.scales:
@@ -129,7 +128,6 @@ def _check_runs(study: Study, known: Known) -> None:
 
 
 def _check_main(study: Study, known: Known) -> None:
-    """Check the table at the top of the study's page."""
     main, where = study.main, f"{FILE}: main"
     one_of(main.table, study.numbers, f"{where}.table", "table below expected/")
     items = [name for item in study.items for name in (item.id, *entry_ids(item.id))]

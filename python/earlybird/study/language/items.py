@@ -83,7 +83,6 @@ class Check:
     shown_by: tuple[str, ...] = ()
     """The evidence: names of panels of the study, or of its checks."""
     cause: Cause | None = None
-    """A condition on every cell that fails."""
     form: str = ""
     """The key of the file that says what is to hold."""
 
@@ -106,7 +105,6 @@ class Plot:
     at: Point = field(default_factory=dict)
     share_y: bool = True
     log_y: bool = False
-    """Whether y is logarithmic."""
     caption: str = ""
 
 

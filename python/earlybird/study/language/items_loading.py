@@ -34,23 +34,26 @@ def _item(table: Table) -> Item:
         one_of(key, own, f"{where}: {key}", "key of an item", said=table[key])
     _check_shared(table, where)
     checks = _each(check_of, table, "checks", where)
-    panels = _each(_panel, table, "sensitivity", where)
+    panels = _each(_named(Panel), table, "sensitivity", where)
     _check_panels(panels, checks, where)
     about = {key: table[key] for key in ("id", "title", "text") if key in table}
     return build(
-        Item, {**about, "plots": _each(_plot, table, "plots", where), "checks": checks, "panels": panels}, where
+        Item, {**about, "plots": _each(_named(Plot), table, "plots", where), "checks": checks, "panels": panels}, where
     )
 
 
 def _each(make: Callable[[str, Table, str], T], item: Table, name: str, where: str) -> tuple[T, ...]:
-    """Make something of each table of a section of an item."""
     shared = {key: item[key] for key in SHARED[name] if key in item}
     tables = section(item, name, where)
     return tuple(make(key, _inherited(shared, table), f"{where}: {name}.{key}") for key, table in tables.items())
 
 
+def _named(kind: Callable[..., T]) -> Callable[[str, Table, str], T]:
+    return lambda name, table, where: build(kind, {"name": name, **table}, where)
+
+
 def _check_shared(item: Table, where: str) -> None:
-    """Make sure that what an item says for all that stands in it is said for something."""
+    """Raise `InputError` for a shared key of an item that every entry has itself."""
     for key in (key for keys in SHARED.values() for key in keys if key in item):
         sections = [name for name, keys in SHARED.items() if key in keys]
         tables = [table for name in sections for table in section(item, name, where).values()]
@@ -60,21 +63,13 @@ def _check_shared(item: Table, where: str) -> None:
 
 
 def _inherited(shared: Table, own: Table) -> Table:
-    """Put together what an item says and what is said in its place; of coordinates both, and of forms one."""
+    """Merge the shared keys of an item with an entry's own; coordinates are united, forms replaced."""
     has_form = any(key in own for key in FORMS)
     rest = {key: value for key, value in shared.items() if not (has_form and key in FORMS)}
     if "table" in own:
         rest = {key: value for key, value in rest.items() if key not in OF_TABLES}
     both = [table["at"] for table in (rest, own) if isinstance(table.get("at"), Mapping)]
     return {**rest, **own, **({"at": both[0] | both[1]} if len(both) > 1 else {})}
-
-
-def _plot(name: str, table: Table, where: str) -> Plot:
-    return build(Plot, {"name": name, **table}, where)
-
-
-def _panel(name: str, table: Table, where: str) -> Panel:
-    return build(Panel, {"name": name, **table}, where)
 
 
 def _check_panels(panels: Iterable[Panel], checks: Iterable[Check], where: str) -> None:
@@ -86,7 +81,7 @@ def _check_panels(panels: Iterable[Panel], checks: Iterable[Check], where: str) 
 
 
 def _check_names(items: Iterable[Item]) -> None:
-    """Make sure that names are given once, and that every reason names what shows it, which is there."""
+    """Raise `InputError` for a name that is given twice, or a reason without evidence that exists."""
     checks = [(item, check) for item in items for check in item.checks]
     panels = [panel.name for item in items for panel in item.panels]
     drawn = [plot.name for item in items for plot in item.plots] + panels

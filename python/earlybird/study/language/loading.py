@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -54,7 +54,6 @@ def _study(folder: Path, document: Table, items: tuple[Item, ...]) -> Study:
 
 
 def _with_path(part: Table, folder: Path) -> Table:
-    """Find a part's scenario or test bed from the study's folder."""
     if sum(kind in part for kind in ("scenario", "model", "testbed")) != 1:
         raise InputError(f"{FILE}: each part needs a scenario, or a model or a test bed in its place.")
     return {**part, **{kind: folder / str(part[kind]) for kind in ("scenario", "testbed") if kind in part}}
@@ -83,14 +82,15 @@ class WrittenGrid:
 def _grids(table: Table, place: int, where: str) -> Iterator[Grid]:
     own = {name: table[name] for name in ("part", "scales", "seeds", "vary") if name in table}
     axes = {name: tuple(_listed(values)) for name, values in table.items() if name not in own}
-    said = build(WrittenGrid, {**own, "axes": axes}, f"{where}: grids[{place}]")
-    if not said.vary:
-        yield Grid(said.part, said.scales, said.axes, said.seeds, place)
-    for name, values in said.vary.items():
+    written = build(WrittenGrid, {**own, "axes": axes}, f"{where}: grids[{place}]")
+    grid = Grid(written.part, written.scales, written.axes, written.seeds, place)
+    if not written.vary:
+        yield grid
+    for name, values in written.vary.items():
         if name == "part":
-            yield from (Grid(str(part), said.scales, said.axes, said.seeds, place) for part in values)
+            yield from (replace(grid, part=str(part)) for part in values)
         else:
-            yield Grid(said.part, said.scales, {**said.axes, name: values}, said.seeds, place)
+            yield replace(grid, axes={**written.axes, name: values})
 
 
 def _listed(values: object) -> Iterable[Scalar]:
@@ -123,7 +123,7 @@ def _value(text: str | None, where: str) -> float:
 
 
 def _place(point: dict[str, Any], column: str, value: Scalar) -> None:
-    """Put a coordinate where it belongs; ``over.transport`` is the transport of the quantity divided by."""
+    """Set a coordinate; ``over.transport`` is the transport of the quantity divided by."""
     outer, dot, inner = column.partition(".")
     if dot:
         point.setdefault(outer, {})[inner] = value
@@ -132,7 +132,6 @@ def _place(point: dict[str, Any], column: str, value: Scalar) -> None:
 
 
 def _scalar(text: str) -> Scalar:
-    """Read a cell of a table: a number if it is one."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -68,7 +68,6 @@ class Metric:
 
 
 def _metric(name: str, entry: StudyEntry) -> Metric:
-    """Make a metric of its entry in the register."""
     printed = entry.print or entry.unit
     scale = PRINTED[entry.unit, printed] if printed != entry.unit else 1.0
     is_signed = entry.scale == "signed"

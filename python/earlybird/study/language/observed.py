@@ -21,7 +21,6 @@ def observed(study: Study, part: Part) -> tuple[str, ...]:
 
 
 def _holds(when: str, study: Study, part: Part) -> bool:
-    """Return whether a condition of the register holds in a part."""
     if part.model:
         return when == f"model.{part.model}"
     if part.is_played:
@@ -45,7 +44,7 @@ def _is_measured(key: str, study: Study, part: Part) -> bool:
 
 @cache
 def written(scenario: Path) -> Mapping[str, Any]:
-    """Read what a scenario's file says; nothing where it cannot be read, which its runs will tell."""
+    """Read a scenario's file; an empty table where it cannot be read, as its runs report the error."""
     try:
         return tomllib.loads(scenario.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Where a quantity is measured: the coordinates of a point."""
+"""Coordinates of the point at which a quantity is measured."""
 
 from collections.abc import Mapping
 from typing import Final, TypeAlias

@@ -1,4 +1,4 @@
-"""The register of everything that the papers show: which study answers it, or why none does, and what is said of it."""
+"""The register of everything that the papers show, with the study that answers it or the reason why none does."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -24,9 +24,8 @@ class Picture:
 
     plot: str
     panels: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
-    """In place of the plot's own."""
     lines: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
-    """In place of the plot's own."""
+    """In place of the plot's own, as are the panels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,6 @@ class Paper:
     study: str = ""
     """The study whose results answer, and which has the picture."""
     picture: Picture | None = None
-    """The plot that shows the answer."""
     answer: TextTemplate | None = None
 
 
@@ -63,7 +61,6 @@ class Entry:
     title: str
     kind: Literal["figure", "table", "equation", "statement", "experiment"]
     study: str = ""
-    """The study that answers it."""
     why: str = ""
     """Why no study does."""
     line: Line | None = None
@@ -89,14 +86,14 @@ def register() -> Register:
     """
     Read the register of the repository, in the order of the papers.
 
-    Raises `InputError` if it is missing, not valid, names an item twice, has neither the study that answers it nor
-    the reason why none does, or speaks of what that study does not have.
+    Raises `InputError` if it is missing, not valid, names an item twice, has neither the study that answers it nor the
+    reason why none does, or speaks of what that study does not have.
     """
     return read_register(read_toml(shipped_file("studies", FILE)))
 
 
 def read_register(document: Table) -> Register:
-    """Make the register of what its file says; errors as of `register`."""
+    """Make the register of its file's tables; errors as of `register`."""
     papers = {letter: _paper(table, letter) for letter, table in section(document, "papers", FILE).items()}
     entries = tuple(_entry(table, f"{FILE}: {table.get('id')}") for table in listed(document, "items", FILE))
     _check(entries, papers)
@@ -141,7 +138,6 @@ def _check(entries: Iterable[Entry], papers: Mapping[str, Paper]) -> None:
 
 
 def _check_paper(paper: Paper, where: str) -> None:
-    """Make sure that a paper has its answer and its picture, and the study both."""
     if not (paper.study and paper.picture and paper.answer):
         raise InputError(f"{where}: study, picture and answer must be given.")
     study = find_study(paper.study)

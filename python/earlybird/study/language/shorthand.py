@@ -20,7 +20,8 @@ class Statement:
     """
     A check as the file has it, ``[items.checks.ID]``: a sentence, one thing that is to hold, and where it is tested.
 
-    The sentence is that of one key of three, which says its level; `rises` to `table` are what may be to hold.
+    The sentence is that of one key of three, which is its level; `rises` to `table` are what may be to hold. The other
+    keys are as in `Check`.
     """
 
     id: str
@@ -31,14 +32,11 @@ class Statement:
     report: str = ""
     """… or what only sets numbers side by side."""
     paper: str = ""
-    """The statement of the paper, in its numbers if it has any."""
     metric: str = ""
     at: Point = field(default_factory=dict)
     """Coordinates of all of its quantities."""
     cells: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    """Where it is tested: every combination of these values; all have to hold."""
     each: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    """Variants that each get a verdict of their own."""
     where: Table = field(default_factory=dict)
     """Leaves out cells: those in which a quantity (`metric` if it is another one, `at`) is not `above` a value."""
     rises: Any = None
@@ -59,9 +57,7 @@ class Statement:
     margin: float = 0.0
     """Of an order: by so much two neighbours may be the other way round."""
     because: str = ""
-    """Why it does not hold, or cannot be told, where that is so."""
     shown_by: tuple[str, ...] = ()
-    """The evidence: names of panels of the study, or of its checks."""
     cause: Table = field(default_factory=dict)
     """And what every cell that fails has to show: a quantity (`metric`, `at`) of at `least` or at `most` a value."""
 
@@ -72,18 +68,19 @@ def check_of(name: str, table: Table, where: str) -> Check:
 
     Raises `InputError` if a key is not known, is missing, or does not go with another.
     """
-    said = build(Statement, {"id": name, **table}, where)
+    statement = build(Statement, {"id": name, **table}, where)
     (level,) = _one(LEVELS, table, where)
     (form,) = _one(FORMS, table, where)
     _check_form(form, table, where)
     same = ("id", "metric", "paper", "at", "cells", "each", "margin", "table", "because", "shown_by")
-    kept = {key: getattr(said, key) for key in same}
-    about = {"level": level, "statement": table[level], "form": form, "factor": said.ratio_at_most}
-    return Check(**about, **kept, **_held(said, where), where=_filter(said, where), cause=_cause(said, where))
+    kept = {key: getattr(statement, key) for key in same}
+    about = {"level": level, "statement": table[level], "form": form, "factor": statement.ratio_at_most}
+    return Check(
+        **about, **kept, **_held(statement, where), where=_filter(statement, where), cause=_cause(statement, where)
+    )
 
 
 def _one(keys: Sequence[str], table: Table, where: str) -> list[str]:
-    """Make sure that a table has one key of several."""
     given = [key for key in keys if key in table]
     if len(given) != 1:
         raise InputError(f"{where}: it has {' and '.join(given) or 'none'} of {', '.join(keys)}; give one of them.")
@@ -91,7 +88,7 @@ def _one(keys: Sequence[str], table: Table, where: str) -> list[str]:
 
 
 def _check_form(form: str, table: Table, where: str) -> None:
-    """Make sure that with what is to hold there is what goes with it, and nothing else."""
+    """Raise `InputError` if a form lacks a key that goes with it, or has one that does not."""
     for key in ("ratio-at-most", "margin"):
         if key in table and form not in ("rises", "falls"):
             raise InputError(f"{where}.{key} = {table[key]!r}: it belongs to `rises` or `falls`, not to `{form}`.")
@@ -104,15 +101,18 @@ def _check_form(form: str, table: Table, where: str) -> None:
         raise InputError(f"{where}: metric must be given, here or by the item.")
 
 
-def _held(said: Statement, where: str) -> dict[str, Any]:
-    """Return the keys of a check for what is to hold."""
-    if said.table:
+def _held(statement: Statement, where: str) -> dict[str, Any]:
+    if statement.table:
         return {"kind": "numbers"}
-    if said.rises is not None:
-        return {"kind": "order", "points": _points(said.rises, f"{where}.rises")}
-    if said.falls is not None:
-        return {"kind": "order", "points": _points(said.falls, f"{where}.falls")[::-1]}
-    least, most = (said.equals, said.equals) if said.equals is not None else said.between or (said.least, said.most)
+    if statement.rises is not None:
+        return {"kind": "order", "points": _points(statement.rises, f"{where}.rises")}
+    if statement.falls is not None:
+        return {"kind": "order", "points": _points(statement.falls, f"{where}.falls")[::-1]}
+    least, most = (
+        (statement.equals, statement.equals)
+        if statement.equals is not None
+        else statement.between or (statement.least, statement.most)
+    )
     return {"kind": "range", "least": least, "most": most}
 
 
@@ -128,13 +128,13 @@ def _points(value: object, where: str) -> tuple[Point, ...]:
     return points
 
 
-def _filter(said: Statement, where: str) -> Filter | None:
-    return build(Filter, {"metric": said.metric, **said.where}, f"{where}.where") if said.where else None
+def _filter(statement: Statement, where: str) -> Filter | None:
+    return build(Filter, {"metric": statement.metric, **statement.where}, f"{where}.where") if statement.where else None
 
 
-def _cause(said: Statement, where: str) -> Cause | None:
-    if not said.cause:
+def _cause(statement: Statement, where: str) -> Cause | None:
+    if not statement.cause:
         return None
-    if not said.cause.keys() & {"least", "most"}:
+    if not statement.cause.keys() & {"least", "most"}:
         raise InputError(f"{where}.cause: it needs a bound, `least` or `most`.")
-    return build(Cause, {"metric": said.metric, **said.cause}, f"{where}.cause")
+    return build(Cause, {"metric": statement.metric, **statement.cause}, f"{where}.cause")

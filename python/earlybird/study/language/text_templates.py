@@ -18,9 +18,7 @@ class Choice:
     check: str
     """The statement's name in the study."""
     yes: str
-    """The words if it holds."""
     no: str
-    """The words if it does not."""
     open: str
     """The words if it is undecided, could not be tested, or was not run."""
 
@@ -62,7 +60,7 @@ def text_template(table: Table, where: str) -> TextTemplate:
 
 
 def _check_names(found: TextTemplate, where: str) -> None:
-    inner = [name for key, choice in found.words.items() for name in _said(choice, f"{where}.words.{key}")]
+    inner = [name for key, choice in found.words.items() for name in _names_of_choice(choice, f"{where}.words.{key}")]
     outer = _names(found.text, f"{where}.text")
     _check_given(inner, found.values, f"{where}.words")
     _check_given(outer, {**found.values, **found.words}, f"{where}.text")
@@ -71,13 +69,12 @@ def _check_names(found: TextTemplate, where: str) -> None:
             raise InputError(f"{where}: {name!r} is given, but the text does not say {{{name}}}.")
 
 
-def _said(choice: Choice, where: str) -> Iterator[str]:
+def _names_of_choice(choice: Choice, where: str) -> Iterator[str]:
     for key in ("yes", "no", "open"):
         yield from _names(getattr(choice, key), f"{where}.{key}")
 
 
 def _names(text: str, where: str) -> list[str]:
-    """List the names that stand in braces."""
     try:
         return [name for _, name, _, _ in Formatter().parse(text) if name is not None]
     except ValueError as error:

@@ -7,6 +7,8 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import signal
 
+from earlybird.study.reductions.whole_runs import number
+
 YOUNG = 0.020
 """Seconds above the longest round trip up to which an age says nothing of a packet sent later."""
 BIN = 0.005
@@ -33,8 +35,8 @@ def age_values(duplicates: pl.DataFrame, longest_round_trip: float) -> dict[str,
         "false_dupack_share": _share(young, is_late),
         "first_dupack_above_threshold_share": _share(duplicates.filter(pl.col("dupacks") == 1), is_late),
         "second_dupack_above_threshold_share": _share(second, is_late),
-        "second_dupack_excess_s": _number(second.select((pl.col("age_s") - pl.col("er_threshold_s")).max()).item()),
-        "er_threshold_excess_s": _median(duplicates, "er_threshold_s") - longest_round_trip,
+        "second_dupack_excess_s": number(second.select((pl.col("age_s") - pl.col("er_threshold_s")).max()).item()),
+        "er_threshold_excess_s": number(duplicates["er_threshold_s"].median()) - longest_round_trip,
         "dupack_age_clusters": float(len(peaks)),
         "dupack_age_cluster_spacing_s": abs(peaks[1] - peaks[0]) if len(peaks) > 1 else math.nan,
     }
@@ -52,8 +54,8 @@ def duplicate_bins(duplicates: pl.DataFrame) -> pl.DataFrame:
 
     The threshold's median, 10 % and 90 % quantile stand beside them in milliseconds.
     """
-    number = pl.col("dupacks")
-    parts = {"first": number == 1, "second": number == 2, "later": number >= 3}
+    place = pl.col("dupacks")
+    parts = {"first": place == 1, "second": place == 2, "later": place >= 3}
     counts = {name: histogram(duplicates.filter(rows)["age_s"].to_numpy())[1] for name, rows in parts.items()}
     shares = {name: 100 * values / max(duplicates.height, 1) for name, values in counts.items()}
     centres = 1000 * histogram(duplicates["age_s"].to_numpy())[0]
@@ -93,12 +95,4 @@ def clusters(ages: NDArray[np.float64]) -> list[float]:
 
 
 def _share(rows: pl.DataFrame, condition: pl.Expr) -> float:
-    return _number(rows.select(condition.mean()).item())
-
-
-def _median(rows: pl.DataFrame, column: str) -> float:
-    return _number(rows[column].median())
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else math.nan
+    return number(rows.select(condition.mean()).item())

@@ -1,4 +1,4 @@
-"""Compares what a sender reckons with with the papers' equations, over the round trips of its own packets."""
+"""Comparison of a sender's estimates with the papers' equations, over the round trips of its own packets."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -44,7 +44,6 @@ def _round_trips(trace: pl.DataFrame) -> pl.DataFrame:
 
 
 def _difference(sampled: pl.DataFrame, round_trips: pl.DataFrame, equation: Equation) -> float:
-    """Return the largest difference of samples in time from the equation's value at that moment."""
     known = _computed(equation, round_trips)
     places = np.searchsorted(round_trips["time"].to_numpy(), sampled["time_s"].to_numpy(), side="right") - 1
     begun = places >= 0

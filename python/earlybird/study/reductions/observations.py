@@ -14,12 +14,12 @@ from earlybird.result import Result
 from earlybird.study.language.definition import Group, Part
 from earlybird.study.language.points import Scalar
 from earlybird.study.reductions.ages import age_values
+from earlybird.study.reductions.audio_gaps import audio_gaps
 from earlybird.study.reductions.bursts import burst_values
 from earlybird.study.reductions.equations import equation_values
 from earlybird.study.reductions.packets import packet_values
 from earlybird.study.reductions.queue import position_values
 from earlybird.study.reductions.response import response_values
-from earlybird.study.reductions.silence import silences
 from earlybird.study.reductions.whole_runs import freeze_values, link_values, number, relative_values, repair_values
 from earlybird.study.reductions.window import window_values
 from earlybird.study.runs.plan import StudyRun
@@ -76,8 +76,8 @@ def observe(
     """
     Reduce a result to means over the observed flows; counts and sums are scaled to the duration of the paper's run.
 
-    `trace` has the packets of the first flow, for parts that trace; `groups` are those into which single flows are
-    put, for parts that allow it.
+    `trace` has the packets of the first flow, for parts that trace; `groups` are those into which single flows are put,
+    for parts that allow it.
     """
     flows = _scaled(result.flows.filter(pl.col("group") == run.part.flows), run.part, result)
     whole = _reduced(run, result, flows)
@@ -89,7 +89,6 @@ def observe(
 
 
 def _reduced(run: StudyRun, result: Result, flows: pl.DataFrame) -> Observation:
-    """Reduce what some of a run's flows showed."""
     delays, success, late = _curves(result, flows["flow"])
     values = {name: number(value) for name, value in flows.select(**per_run()).row(0, named=True).items()}
     values |= _timer_values(result, flows)
@@ -99,7 +98,7 @@ def _reduced(run: StudyRun, result: Result, flows: pl.DataFrame) -> Observation:
 
 
 def _members(run: StudyRun, result: Result, flows: pl.DataFrame, groups: Iterable[Group]) -> dict[str, Observation]:
-    """Reduce the flows of a run group by group, each flow where it belongs by its own load and losses."""
+    """Reduce the flows of a run by group, each flow by its own load and losses."""
     loaded = flows.with_columns(load=_own_loads(run.part, result, flows))
     parts = {group.name: loaded.filter(*_limits(group)) for group in groups if group.load or group.drop}
     return {name: _reduced(run, result, part) for name, part in parts.items() if part.height}
@@ -119,7 +118,7 @@ def _own_loads(part: Part, result: Result, flows: pl.DataFrame) -> pl.Series:
 
 
 def _scaled(flows: pl.DataFrame, part: Part, result: Result) -> pl.DataFrame:
-    """Scale what grows with a flow's life to the life it would have had in the paper's run."""
+    """Scale columns that grow with a flow's life to its life in the paper's run."""
     if part.reference_duration is None:
         return flows
     life = result.summary["duration_s"] - pl.col("start_s")
@@ -138,7 +137,7 @@ def _curves(
     measures = {"late_share": curve["share"].to_numpy(), "late_units": curve["late"].to_numpy()}
     if "deliveries" in result.tables:
         films = result.deliveries.filter(pl.col("flow").is_in(rows["flow"].implode())).partition_by("flow")
-        measures["audio_gaps"] = np.mean([silences(film, delays) for film in films], axis=0)
+        measures["audio_gaps"] = np.mean([audio_gaps(film, delays) for film in films], axis=0)
     return delays, curve["on_time"].to_numpy(), measures
 
 
@@ -148,7 +147,7 @@ def _timer_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
 
 
 def _special_values(run: StudyRun, threshold: float, result: Result, trace: pl.DataFrame | None) -> dict[str, float]:
-    """Reduce what only some parts have."""
+    """Reduce the tables that only some parts have."""
     longest = run.part.longest_round_trip(float(run.axes.get("buffer", 0)))
     values = {"er_threshold_excess_s": threshold - longest}
     if "bursts" in result.tables:

@@ -7,6 +7,7 @@ import numpy as np
 
 from earlybird.result import Result
 from earlybird.study.reductions.observations import Observation
+from earlybird.study.reductions.whole_runs import number
 from earlybird.study.reductions.window import window_values
 from earlybird.study.runs.plan import StudyRun
 from earlybird.testbed.play import FLOW
@@ -29,8 +30,7 @@ MICROSECOND: Final = 1e-6
 
 def observe_play(run: StudyRun, result: Result) -> Observation:
     """Reduce a play of one film to the quantities that studies ask for; NaN for what its client does not report."""
-    measured = {name: result.summary.get(key) for name, key in MEASURES.items()}
-    values = {name: math.nan if value is None else float(value) for name, value in measured.items()}
+    values = {name: number(result.summary.get(key)) for name, key in MEASURES.items()}
     values["emulator_added_delay_p99_s"] *= MICROSECOND
     values |= dict.fromkeys(OF_WINDOW, math.nan) | window_values(result.series, FLOW)
     values["player_glitches"] = values["player_late_frames"] + values["player_audio_underruns"]

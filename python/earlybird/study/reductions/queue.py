@@ -24,8 +24,8 @@ def position_values(result: Result, group: str, buffer: float) -> dict[str, floa
     """
     Reduce the queue lengths that a group's packets found, of a queue of `buffer` packets.
 
-    If the run has samples of the queue, also the difference of what all packets found from the queue's length in
-    time: half of the sum of the differences over ten equal parts of the queue.
+    If the run has samples of the queue, also the difference of what all packets found from the queue's length in time:
+    half of the sum of the differences over ten equal parts of the queue.
     """
     own = result.queue_positions.filter(group=group)
     shares = position_shares(own)

@@ -1,4 +1,4 @@
-"""With which probability a PERT sender answers the queueing delay."""
+"""The probability with which a PERT sender responds to the queueing delay."""
 
 import numpy as np
 import polars as pl

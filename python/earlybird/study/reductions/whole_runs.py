@@ -10,8 +10,8 @@ from earlybird.result import Result
 from earlybird.study.language.definition import Part
 from earlybird.study.runs.plan import StudyRun
 
-SAME_MOMENT = 1e-6
-"""Seconds; a freeze that begins so close to the timeout before it goes on with the same silence."""
+FREEZE_TOLERANCE = 1e-6
+"""Seconds; a freeze that begins so close to the timeout before it continues the same freeze."""
 
 
 def freeze_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
@@ -19,17 +19,17 @@ def freeze_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
     if not result.timeouts.height:  # its columns have no types then
         return {}
     begin = pl.col("time_s") - pl.col("frozen_s")
-    follows = (begin - pl.col("time_s").shift(1).over("flow")).abs() < SAME_MOMENT
-    silence = (~follows.fill_null(value=False)).cum_sum().over("flow").alias("silence")
-    frozen = result.timeouts.select("flow", silence, freeze="frozen_s")  # the flows have a column `frozen_s` too
-    freezes = frozen.group_by("flow", "silence").agg(pl.col("freeze").sum())
+    follows = (begin - pl.col("time_s").shift(1).over("flow")).abs() < FREEZE_TOLERANCE
+    series = (~follows.fill_null(value=False)).cum_sum().over("flow").alias("series")
+    frozen = result.timeouts.select("flow", series, freeze="frozen_s")  # the flows have a column `frozen_s` too
+    freezes = frozen.group_by("flow", "series").agg(pl.col("freeze").sum())
     both = flows.join(freezes.group_by("flow").agg(pl.col("freeze").max()), on="flow")
     ratio = both.select((pl.col("freeze") / pl.col("required_startup_delay_s")).median())
     return {"freeze_over_startup_delay": number(ratio.item())}
 
 
 def link_values(result: Result) -> dict[str, float]:
-    """Reduce what the bottleneck saw; Little's law gives the mean wait."""
+    """Reduce the bottleneck's counts; Little's law gives the mean wait."""
     link = result.links.row(by_predicate=pl.col("link") == result.summary["bottleneck"], named=True)
     packet_rate = link["packets_out"] / result.summary["duration_s"]
     return {
@@ -61,7 +61,7 @@ def relative_values(run: StudyRun, result: Result, values: Mapping[str, float]) 
 
 
 def _partner_load(part: Part, result: Result, throughput: float) -> float:
-    """Return the mean throughput of the partners ÷ the rate of the video, which T/µ knows: T is the mean of all."""
+    """Return the partners' mean throughput ÷ the rate of the video, from T/µ, where T is the mean of all."""
     partners = number(result.flows.filter(pl.col("group") == part.partners)["throughput_bps"].mean())
     return number(result.summary.get("t_over_mu")) * 2 * partners / (partners + throughput)
 

@@ -37,7 +37,6 @@ class Cost:
     processor_s: float
     """Estimated processor time, that of writing the results included."""
     jobs: int
-    """Number of worker processes."""
 
     @property
     def wall_s(self) -> float:
@@ -66,8 +65,8 @@ def estimate(studies: Sequence[Study], scale: str, *, made: Store | None = None,
     """
     Estimate the cost of studies at a scale that all of them have, within a factor of two or three.
 
-    Runs with results in `made` cost nothing. Only where there are any are the runs looked for, which takes some
-    seconds for large studies. Raises `ScenarioError` if one of the scenarios is not valid.
+    Runs with results in `made` cost nothing. Only where there are any are the runs looked for, which takes some seconds
+    for large studies. Raises `ScenarioError` if one of the scenarios is not valid.
     """
     pace = _pace()
     return [_cost(study, scale, made, pace, jobs or os.cpu_count() or 1) for study in studies]
@@ -93,7 +92,7 @@ def _cost(study: Study, scale: str, made: Store | None, pace: float, jobs: int) 
 
 
 def _missing(runs: Sequence[StudyRun], made: Store | None) -> list[StudyRun]:
-    """Leave out what is made; no key has to be computed where nothing is."""
+    """Leave out runs that are made; compute no key if nothing is."""
     if made is None or not made.root.is_dir() or not any(made.root.iterdir()):
         return list(runs)
     return [run for run in runs if not made.has(resolved(run).key)]
@@ -111,7 +110,7 @@ def _one(run: StudyRun, pace: float) -> tuple[float, float]:
 
 
 def _pace() -> float:
-    """Return what a run takes on this machine ÷ what is expected of a slow one."""
+    """Return the time of a run on this machine ÷ that expected on a slow one."""
     scenario = resolve(shipped_file("scenarios", "dumbbell.toml"), YARDSTICK)
     execute(resolve(scenario, {"duration": "2s"}), DEFAULT_SEED)  # the first run in a process pays for more than itself
     started = time.process_time()

@@ -148,7 +148,7 @@ def make_runs(
 
 
 def _play(plays: Sequence[PlannedRun], parallel: int, output: str | Path, *, progress: bool) -> int:
-    """Make the plays of test beds, and warn of what keeps them from being trusted; return how many were made."""
+    """Make the plays of test beds, and warn of problems with them; return how many were made."""
     if not plays:
         return 0
     batch = play_all(plays, parallel=parallel, output=output, progress=progress)
@@ -214,7 +214,6 @@ def resolved(run: StudyRun) -> PlannedRun:
 
 
 def _model_run(run: StudyRun) -> ModelRun:
-    """Return the computation that a run is."""
     where = f"parts.{run.part.name}"
     return ModelRun(build(models_by_name.model_named(run.part.model, where), run.settings, where))
 

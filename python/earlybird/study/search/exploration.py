@@ -33,7 +33,7 @@ AT_RANDOM = 24
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A setting and what came of it."""
+    """A setting and its outcome."""
 
     setting: Setting
     readings: Sequence[Reading]
@@ -73,15 +73,15 @@ def explore(
     own = search.default
     every = trials * len(runs_of(search, own, SEARCH)) + (1 + search.best) * len(runs_of(search, own, CONFIRMATION))
     with progress_bar(every, visible=progress, what=f"searching {search.study.name}") as advance:
-        workshop, study = TrialRunner(search, store, jobs, advance), _study()
-        found = list(_asked(study, workshop, trials))
-        confirmed = workshop.tried([own, *best_settings(search, found)], CONFIRMATION)
+        runner, study = TrialRunner(search, store, jobs, advance), _study()
+        found = list(_asked(study, runner, trials))
+        confirmed = runner.tried([own, *best_settings(search, found)], CONFIRMATION)
     return Exploration(search, found, confirmed, _importances(study, search))
 
 
 @dataclass(frozen=True, slots=True)
 class TrialRunner:
-    """Where settings are tried."""
+    """The runner of trials of one search, with its store and its progress bar."""
 
     search: Search
     store: Store
@@ -89,7 +89,7 @@ class TrialRunner:
     advance: Advance
 
     def tried(self, settings: Sequence[Setting], scale: str) -> list[Trial]:
-        """Make the runs of settings, all together, and see what came of each."""
+        """Make the runs of settings, all together, and return the trial of each."""
         planned = [run for setting in settings for run in planned_runs_of(self.search, setting, scale)]
         missing = missing_jobs(planned, self.store)
         if found := len(planned) - len(missing):
@@ -109,15 +109,15 @@ def best_settings(search: Search, trials: Sequence[Trial]) -> list[Setting]:
     return list(distinct.values())[: search.best]
 
 
-def _asked(study: optuna.Study, workshop: TrialRunner, trials: int) -> Iterator[Trial]:
-    """Ask for settings, batch by batch, and tell the sampler what became of them."""
-    search = workshop.search
+def _asked(study: optuna.Study, runner: TrialRunner, trials: int) -> Iterator[Trial]:
+    """Ask the sampler for settings, batch by batch, and report each distance to it."""
+    search = runner.search
     study.enqueue_trial(dict(search.default))
     space = {name: _distribution(parameter) for name, parameter in search.parameters.items()}
     for begin in range(0, trials, BATCH):
         asked = [study.ask(space) for _ in range(min(BATCH, trials - begin))]
         settings = [_rounded(search, trial.params) for trial in asked]
-        for trial, found in zip(asked, workshop.tried(settings, SEARCH), strict=True):
+        for trial, found in zip(asked, runner.tried(settings, SEARCH), strict=True):
             study.tell(trial, found.distance)
             yield found
 

@@ -64,7 +64,7 @@ def _search(study: Study, document: Mapping[str, Any]) -> Search:
 
 
 def _numbers(study: Study, targets: Sequence[Target]) -> dict[str, tuple[Number, ...]]:
-    """Leave out of the paper's tables what the targets leave out."""
+    """Leave out of the paper's tables the rows and coordinates that targets leave out."""
     return {**study.numbers, **{each.table: tuple(_rows(study, each)) for each in targets if each.table}}
 
 

@@ -1,5 +1,5 @@
 """
-How far a setting is from what the paper states.
+The distance of a setting from what the paper states.
 
 A statement's miss counts in tolerances. A number that lies within its tolerance misses by nothing, one further off by
 the tolerances beyond; an order or a bound misses by what is lacking. A tolerance is a factor, for sizes, where the miss
@@ -65,8 +65,8 @@ def miss(found: float, allowed: float, target: Target, *, is_number: bool) -> fl
     """
     Measure in tolerances, 0 … `MOST`, how far a quantity is from what is allowed, both in stored units.
 
-    `found` is NaN if nothing was measured. `allowed` is a paper's number, which may be missed by one tolerance, or
-    the nearest value that meets an order or bounds, which are exact.
+    `found` is NaN if nothing was measured. `allowed` is a paper's number, which may be missed by one tolerance, or the
+    nearest value that meets an order or bounds, which are exact.
     """
     if not (math.isfinite(found) and math.isfinite(allowed)):
         return MOST
@@ -124,7 +124,6 @@ def _is_wanted(check: Check, target: Target) -> bool:
 
 
 def _without(check: Check, names: Iterable[str]) -> Check:
-    """Leave coordinates out of a check."""
     at = {name: value for name, value in check.at.items() if name not in names}
     cells = {name: values for name, values in check.cells.items() if name not in names}
     return replace(check, at=at, cells=cells)
@@ -137,7 +136,6 @@ def _variants(check: Check, study: Study, names: Iterable[str]) -> list[dict[str
 
 
 def _numbers(item: Item, check: Check, found: Verdict, target: Target, study: Study) -> Iterator[Reading]:
-    """Take each number as a statement of its own."""
     for number, cell in zip(study.numbers[check.table], found.findings, strict=True):
         if cell.has_runs:
             statement = Statement(item.id, cell.label, cell.paper, _tolerance_text(target, number.metric))

@@ -72,7 +72,7 @@ def outcome_folder(study: Study, store: Store) -> Path:
 
 
 def found_before(study: Study, store: Store) -> Outcome | None:
-    """Return what a study's search found: what is among the results, or else what is committed; None without any."""
+    """Read the outcome of a study's search from the results, or else the committed one; None without any."""
     return read_outcome(outcome_folder(study, store)) or read_outcome(study.folder / "search")
 
 

@@ -1,4 +1,4 @@
-"""Sums up what was tried: the statements, the parameters, and what excludes each other."""
+"""Summary of an exploration: its statements, its parameters, and the statements that exclude each other."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -76,7 +76,6 @@ def _trial_rows(exploration: Exploration) -> Iterator[dict[str, Any]]:
 
 
 def _name(place: int) -> str:
-    """Return the name of a statement in the tables."""
     return f"s{place + 1}"
 
 
@@ -84,9 +83,9 @@ def _statement_rows(exploration: Exploration, best: Trial, default: Trial) -> It
     every = zip(best.readings, default.readings, strict=True)
     for place, (ours, own) in enumerate(every):
         tried = [trial.readings[place].is_met for trial in exploration.trials]
-        said = ours.statement
-        about = {"id": _name(place), "item": said.item, "statement": said.text}
-        stated = {"paper": said.paper, "tolerance": said.tolerance}
+        statement = ours.statement
+        about = {"id": _name(place), "item": statement.item, "statement": statement.text}
+        stated = {"paper": statement.paper, "tolerance": statement.tolerance}
         yield {**about, **stated, **_read("best", ours), **_read("own", own), "met_by": sum(tried)}
 
 
@@ -116,7 +115,6 @@ def _printed(value: object) -> str:
 
 
 def _distinct(trials: Sequence[Trial]) -> Sequence[Trial]:
-    """Keep one trial of each setting, as the same setting gives the same result."""
     return list({tuple(trial.setting.items()): trial for trial in trials}.values())
 
 
@@ -142,7 +140,7 @@ def least_expected(statements: int) -> float:
     Return how many settings should meet two statements for their never being met together to mean something.
 
     Statements are taken as independent. If so many are expected, there is none with the probability `CHANCE` ÷ the
-    number of pairs (Poisson's distribution), and so for any pair with the probability `CHANCE` at most
-    (Bonferroni's bound). Settings of a guided search are not drawn by lot: it is a threshold, no test.
+    number of pairs (Poisson's distribution), and so for any pair with the probability `CHANCE` at most (Bonferroni's
+    bound). Settings of a guided search are not drawn by lot: it is a threshold, no test.
     """
     return math.log(max(math.comb(statements, 2), 1) / CHANCE)

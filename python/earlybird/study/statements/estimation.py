@@ -1,4 +1,4 @@
-"""Puts the seeds of a quantity together: their mean, or of a delay that sessions need what nine of ten do with."""
+"""Estimates over seeds: the mean, or for a delay that sessions need the 90 % quantile."""
 
 import math
 from collections.abc import Mapping

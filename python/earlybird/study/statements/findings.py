@@ -101,7 +101,6 @@ def _range(check: Check, variant: Cell, measurements: Measurements) -> Iterator[
 
 
 def _numbers(check: Check, variant: Cell, measurements: Measurements) -> Iterator[Finding]:
-    """Set the paper's numbers beside ours."""
     for number in measurements.study.numbers[check.table]:
         point = {**number.point, **variant}
         value, text = measure_number(number, variant, measurements), printer(number.metric, number.point)
@@ -122,7 +121,7 @@ def _numbers(check: Check, variant: Cell, measurements: Measurements) -> Iterato
 
 
 def _share_of(number: Number, ours: float) -> float:
-    """Divide ours by the paper's number; NaN for differences of shares, whose ratio means nothing."""
+    """Divide ours by the paper's number; NaN for differences of shares."""
     is_meaningless = "minus" in number.point and metric(number.metric).is_share
     return math.nan if is_meaningless or not number.value else ours / number.value
 

@@ -1,4 +1,4 @@
-"""Averages what several runs showed: each weighs as many as its flows."""
+"""Averages of several runs, each weighted with the number of its flows."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ def late_at(metric: str, pool: Pool, delay: float) -> float:
 
 
 def mean_of(metric: str) -> Callable[[Pool], float]:
-    """Return what averages the values of a metric that are known."""
+    """Return the function that averages the finite values of a metric."""
 
     def mean(pool: Pool) -> float:
         known = [(run.values[metric], run.flows) for run in pool if math.isfinite(run.values.get(metric, math.nan))]
@@ -47,18 +47,12 @@ def mean_of(metric: str) -> Callable[[Pool], float]:
     return mean
 
 
-def _freeze(pool: Pool) -> float:
-    timeouts = mean_of("rto_count")(pool)
-    return mean_of("frozen_s")(pool) / timeouts if timeouts else math.nan
+def _per_timeout(metric: str) -> Callable[[Pool], float]:
+    def ratio(pool: Pool) -> float:
+        timeouts = mean_of("rto_count")(pool)
+        return mean_of(metric)(pool) / timeouts if timeouts else math.nan
 
-
-def _untriggered_share(pool: Pool) -> float:
-    timeouts = mean_of("rto_count")(pool)
-    return mean_of("rto_without_fast_retransmit")(pool) / timeouts if timeouts else math.nan
-
-
-def _half_delay(pool: Pool) -> float:
-    return crossing(*success_curve(pool), 0.5)
+    return ratio
 
 
 def _extreme(metric: str, choose: Callable[[Sequence[float]], float]) -> Callable[[Pool], float]:
@@ -70,9 +64,9 @@ def _extreme(metric: str, choose: Callable[[Sequence[float]], float]) -> Callabl
 
 
 POOLED: dict[str, Callable[[Pool], float]] = {
-    "mean_freeze_s": _freeze,
-    "half_on_time_startup_delay_s": _half_delay,
-    "rto_without_fast_retransmit_share": _untriggered_share,
+    "mean_freeze_s": _per_timeout("frozen_s"),
+    "half_on_time_startup_delay_s": lambda pool: crossing(*success_curve(pool), 0.5),
+    "rto_without_fast_retransmit_share": _per_timeout("rto_without_fast_retransmit"),
     "min_expired_rto_s": _extreme("min_expired_rto_s", min),
     "max_expired_rto_s": _extreme("max_expired_rto_s", max),
     "on_time_share_largest_fall": _extreme("on_time_share_largest_fall", max),

@@ -58,8 +58,8 @@ class Measurements:
         """
         Return the runs at a point; an axis that it leaves out is at its default, or pooled if it has none.
 
-        With ``by = "flow"`` the runs count only the flows that belong to the group by themselves. Raises
-        `InputError` if there is no such group, or the part's flows cannot be put into groups by themselves.
+        With ``by = "flow"`` the runs count only the flows that belong to the group by themselves. Raises `InputError`
+        if there is no such group, or the part's flows cannot be put into groups by themselves.
         """
         full = self.complete(point)
         axes = tuple(sorted((name, str(value)) for name, value in full.items() if name not in ("group", "delay")))
@@ -107,8 +107,8 @@ class Measurements:
         """
         Measure quantities for a comparison, each once per seed.
 
-        Runs of the same group are compared like with like: where a run is missing or falls outside of the group for
-        one of the quantities, its counterparts are left out for the others.
+        Runs of the same group are compared like with like: where a run is missing or falls outside of the group for one
+        of the quantities, its counterparts are left out for the others.
         """
         terms = [point for quantity in quantities for point in quantity.terms()]
         pools = iter(self._aligned(terms))
@@ -142,7 +142,7 @@ class Measurements:
         return self.study.groups[str(name)]
 
     def _aligned(self, points: Sequence[Point]) -> list[Pool]:
-        """Select the runs at each point, without those that have no counterpart at the others of their group."""
+        """Select the runs at each point that have a counterpart at the others of their group."""
         pools = [self.select(point) for point in points]
         families = [(point.get("group"), point.get("part"), self.free_axes(point)) for point in points]
         for family in set(families):
@@ -183,7 +183,6 @@ class Measurements:
 
 
 def _matches(run: Observation, point: Point) -> bool:
-    """Return whether a run has the part and the axes of a point."""
     return run.part == point["part"] and all(
         run.axes.get(name) == value for name, value in point.items() if name not in NOT_AXES
     )

@@ -1,4 +1,4 @@
-"""Why statements do not hold: the reasons that a study gives, and whether its runs show them."""
+"""Reasons that a study gives for statements that do not hold, and whether its runs show them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,9 +20,7 @@ class Evidence:
     """The evidence of a panel, or of another statement, for a reason at this scale."""
 
     name: str
-    """Of the panel or the check."""
     title: str
-    """The panel's title, or the statement."""
     outcome: str
     is_panel: bool
     is_shown: bool
@@ -32,7 +30,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a statement does not hold, or cannot be told, and what shows it."""
+    """A reason for a statement that does not hold or is undecided, with its evidence."""
 
     text: str
     evidence: tuple[Evidence, ...]
@@ -96,7 +94,6 @@ def _of_panel(sensitivity: Sensitivity) -> Evidence:
 
 
 def _settings_text(settings: Sequence[Setting]) -> str:
-    """Return the settings in which the panel's statement holds."""
     holding = [setting.name for setting in settings if setting.verdict.holds == "yes"]
     if not holding:
         return f"holds in none of {len(settings)} settings"
@@ -105,12 +102,11 @@ def _settings_text(settings: Sequence[Setting]) -> str:
 
 
 def _statements(verdicts: Sequence[Verdict]) -> dict[str, Evidence]:
-    """Turn the verdict on each statement, in its main setting, into evidence."""
     return {name: _of_statement(verdict) for name, verdict in _main(verdicts).items()}
 
 
 def _of_statement(verdict: Verdict) -> Evidence:
     words = {"yes": "holds", "no": "does not hold", "reported": "reported"}
-    said = joined(words.get(verdict.holds, verdict.holds), verdict.effect or verdict.ours)
+    outcome = joined(words.get(verdict.holds, verdict.holds), verdict.effect or verdict.ours)
     is_shown = verdict.holds in ("yes", "reported")
-    return Evidence(verdict.id, verdict.statement, said, is_panel=False, is_shown=is_shown)
+    return Evidence(verdict.id, verdict.statement, outcome, is_panel=False, is_shown=is_shown)

@@ -1,4 +1,4 @@
-"""Sensitivity panels: what becomes of a statement where something is changed that the paper leaves open."""
+"""Sensitivity panels: the verdicts on a statement under settings that the paper leaves open."""
 
 import dataclasses
 import math
@@ -26,7 +26,7 @@ SIZES = {"place": pl.Int64, "setting": pl.String, "cell": pl.String, "size": pl.
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting of a panel and what became of the statement."""
+    """One setting of a panel and the verdict under it."""
 
     parameter: str
     """The change."""
@@ -131,7 +131,6 @@ def _is_open(point: Mapping[str, Scalar], panel: Panel) -> bool:
 
 
 def _parameter(study: Study, name: str) -> str:
-    """Return the name of the change."""
     if name in study.axes:
         return study.axes[name].title or name
     return "what is put into groups" if name == "by" else "scenario"

@@ -149,8 +149,8 @@ def range_holds(
     """
     Judge whether a mean lies between two bounds; without either there is nothing to hold.
 
-    A mean beyond a bound that is the smallest or largest possible value, such as no losses at all, decides without
-    its interval. With `is_exact` nothing is random.
+    A mean beyond a bound that is the smallest or largest possible value, such as no losses at all, decides without its
+    interval. With `is_exact` nothing is random.
     """
     least, most = (-math.inf if bounds[0] is None else bounds[0], math.inf if bounds[1] is None else bounds[1])
     if value.count == 0 or math.isnan(value.mean):

@@ -1,4 +1,4 @@
-"""When a player has no sound to play: it is waiting for data, but does not pause."""
+"""Audio gaps: a player has no sound to play while it waits for data, but does not pause."""
 
 import numpy as np
 import polars as pl
@@ -8,12 +8,12 @@ LEAST = 0.1
 """Seconds of sound that a player hands to the loudspeaker at a time; shorter gaps are not heard (MA-8)."""
 
 
-def silences(deliveries: pl.DataFrame, delays: NDArray[np.float64]) -> NDArray[np.float64]:
+def audio_gaps(deliveries: pl.DataFrame, delays: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     Count, by start-up delay in seconds, the gaps of at least 100 ms in the sound of one film.
 
-    The sound comes with the pictures: `deliveries` has in order when each was written and delivered, infinitely
-    late if it never was.
+    The sound comes with the pictures: `deliveries` has in order when each was written and delivered, infinitely late if
+    it never was.
     """
     written, delivered = deliveries["written_s"].to_numpy(), deliveries["delivered_s"].to_numpy()
     return np.array([_gaps(written + delay, delivered) for delay in delays], dtype=float)

@@ -1,4 +1,4 @@
-"""Makes runs of an archive again, and compares what they give."""
+"""Repeats runs of an archive, and compares the results."""
 
 from __future__ import annotations
 
@@ -33,11 +33,10 @@ class Sample:
     every: int
     """The number of runs that could be: those in real time are never the same twice."""
     seed: int
-    """The seed of the draw."""
 
 
 @dataclass(frozen=True, slots=True)
-class Repetition:
+class Rerun:
     """A run that was made again."""
 
     key: str
@@ -73,20 +72,18 @@ def drawn(keys: Sequence[str], count: int | None, share: float | None, seed: int
     return sorted(shuffled[:count])
 
 
-def repeat(
-    archive: Archive, keys: Sequence[str], *, jobs: int | None, output: Path, progress: bool
-) -> list[Repetition]:
+def repeat(archive: Archive, keys: Sequence[str], *, jobs: int | None, output: Path, progress: bool) -> list[Rerun]:
     """
     Make runs again, those that have not been yet, and compare them with the archive.
 
     Errors are those of `earlybird.sweep`.
     """
-    planned = [planned_again(archive, key) for key in keys]
+    planned = [planned_rerun(archive, key) for key in keys]
     complete(planned, jobs=jobs, output=output, progress=progress, what="repeating")
     return [_compared(archive, key, run, Store(output)) for key, run in zip(keys, planned, strict=True)]
 
 
-def planned_again(archive: Archive, key: str) -> PlannedRun:
+def planned_rerun(archive: Archive, key: str) -> PlannedRun:
     """
     Turn a run of the archive into one that this program can make.
 
@@ -104,18 +101,18 @@ def _backend(archive: Archive, key: str) -> str:
     return str(archive.result(key).scenario.get(BACKEND_KEY, SIMULATOR))
 
 
-def _compared(archive: Archive, key: str, run: PlannedRun, store: Store) -> Repetition:
+def _compared(archive: Archive, key: str, run: PlannedRun, store: Store) -> Rerun:
     runs, same_code = archive.by_key[key], _is_same_code(archive, key)
     archived_revision, revision = archive.result(key).scenario.get("revision"), run.spec.document().get("revision")
     if archived_revision != revision:
         found = [Difference("revision of the model", archived_revision, revision)]
-        return Repetition(key, runs, same_code, same_bytes=False, differences=found)
+        return Rerun(key, runs, same_code, same_bytes=False, differences=found)
     archived, files = archive.files(key), store.folder(run.key)
     same_bytes = archived == {path.name: path.read_bytes() for path in files.iterdir()}
     found = [] if same_bytes else differences(archive.result(key), store.load(run.key))
     if same_code and not same_bytes and not found:
         found = [Difference(f"bytes of the files ({CHECKSUMS})", "others", "others")]
-    return Repetition(key, runs, same_code, same_bytes, found)
+    return Rerun(key, runs, same_code, same_bytes, found)
 
 
 def _is_same_code(archive: Archive, key: str) -> bool:
