@@ -366,7 +366,7 @@ def test_what_is_found_is_reported_and_what_is_given_counts_more(tmp_path: Path)
     given = ["--bitrate", "500k", "--loss", "0", "--seeds", "2", "--duration", "10s", "--json"]
     done = CliRunner().invoke(application, ["plan", *files, *given])
     assert done.exit_code == 0, done.output
-    line = json.loads(done.stdout)["line"]
+    line = json.loads(done.stdout)["path"]
     assert (line["rtt_s"], line["loss"]) == (0.041, 0)
     assert line["rate_bps"] == pytest.approx(10e6 * 1500 / 1448)
     assert len(line["facts"]) == 5
