@@ -113,7 +113,7 @@ def test_a_scenario_can_name_its_world_and_be_swept_in_it(tmp_path: Path) -> Non
     assert second.made == 0
 
 
-@pytest.mark.parametrize("at_once", [1, 2])
+@pytest.mark.parametrize("parallel", [1, 2])
 def test_runs_in_real_time_are_made_side_by_side_only_if_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parallel: int
 ) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pickle
 from typing import TYPE_CHECKING, Any
 
-import click
 import pytest
+import typer
 
 import earlybird
 from conftest import REPOSITORY, SMALL
@@ -104,7 +104,7 @@ def test_a_panic_is_an_internal_error() -> None:
 
 
 def test_a_panic_ends_the_program_with_a_message_and_a_code(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(click.exceptions.Exit) as raised:
+    with pytest.raises(typer.Exit) as raised:
         guarded(_core._panic)()
     assert raised.value.exit_code == INTERNAL
     assert "earlybird: this is a bug in earlybird: as asked for." in capfd.readouterr().err
