@@ -1,4 +1,4 @@
-//! The run's event_log, which openers and links write on threads of their own.
+//! The event log of a run, shared by the threads of openers and links.
 
 use crate::error::machine_error;
 use earlybird_experiment::{LiveEventLog, Outputs, RunError, RunSetup};
@@ -7,7 +7,7 @@ use earlybird_units::Instant;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A event_log that several write.
+/// An event log with several writers.
 #[derive(Clone, Debug)]
 pub struct SharedEventLog(Arc<Mutex<LiveEventLog>>);
 

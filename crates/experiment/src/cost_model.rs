@@ -36,7 +36,7 @@ const PACKETS_PER_SECOND: f64 = 1e6;
 const RECORDS_PER_SECOND: f64 = 1e6;
 /// Packets of a flow that find no room in the network: the first window, and retransmissions.
 const PACKETS_IN_VAIN: f64 = 8.0;
-/// CostShare of the packets that are duplicate ACKs, or lost or sent again.
+/// Share of the packets that are duplicate ACKs, or lost or sent again.
 const SHARE_OF_TROUBLE: f64 = 0.125;
 /// Packets per second of a web session whose pages have no fixed size.
 const PACKETS_OF_A_SESSION: f64 = 20.0;

@@ -24,7 +24,7 @@ pub(crate) struct EventQueue {
     current: SlotId,
     /// The number of the first bucket after the current one.
     next_bucket: u64,
-    /// Buckets are 2 to this power of nanoseconds long.
+    /// Base-2 logarithm of the bucket width in nanoseconds.
     width_log2: u32,
     buckets: Buckets,
     /// Events beyond the last bucket with their keys and order of insertion, and the bucket of the first.
@@ -39,7 +39,7 @@ pub(crate) struct EventQueue {
 struct AdjustmentPeriod {
     /// The bucket at the last adjustment.
     start: u64,
-    /// Buckets opened, events taken out, and how many of those came from beyond.
+    /// Buckets opened, events removed, and how many of those came from the heap.
     buckets: u64,
     events: u64,
     from_overflow: u64,

@@ -25,7 +25,7 @@ pub(crate) enum EventKind {
     Probe = 6,
 }
 
-/// An event of the packet in its slot, or of the link, held_id, endpoint or application of a number. Events
+/// An event of the packet in its slot, or of a link, held packet, endpoint or application by number. Events
 /// are ordered by time, ns-2's opinion on ties, kind and number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SimEvent {

@@ -101,7 +101,7 @@ impl Impairments {
         is_kept.then_some(rule.delay)
     }
 
-    /// Notes the held_id of a packet that is kept back until this time.
+    /// Records a packet that is held until this time.
     pub(crate) fn wait(&mut self, held_id: u32, deadline: Instant) {
         if let Some(packets) = self.reordering.as_ref().and_then(|rule| rule.packets) {
             self.waiting.push_back(Waiting { held_id, deadline, still_to_pass: packets });

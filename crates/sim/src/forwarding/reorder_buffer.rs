@@ -7,7 +7,7 @@ use crate::observer::{Observer, PacketEvent};
 use crate::packet_pool::{Slot, SlotId};
 use earlybird_units::Instant;
 
-/// Packets that are kept back, by held_id. Each has an event of its own at its deadline, and perhaps one before.
+/// Packets that are held back, by number. Each has an event at its deadline, and perhaps one before.
 #[derive(Debug, Default)]
 pub(super) struct ReorderBuffer {
     places: Vec<HeldPacket>,
@@ -32,7 +32,7 @@ impl ReorderBuffer {
         self.places.len() as u32 - 1
     }
 
-    /// Returns the packet if it is still there. The held_id is free again after its deadline, which is its last event.
+    /// Returns the packet if it is still held. Its number is free again after its deadline, which is its last event.
     fn release(&mut self, held_id: u32, now: Instant) -> Option<SlotId> {
         let straggler = &mut self.places[held_id as usize];
         // Only the deadline event frees the id: an earlier release leaves that event pending with the same id.
@@ -77,7 +77,7 @@ impl<O: Observer> Forwarder<O> {
         self.schedule_arrival(link, slot);
     }
 
-    /// Returns the packet of a held_id, as one that comes now, if it is still kept back.
+    /// Returns a held packet as one that arrives now, if it was not released before.
     pub(crate) fn release_held(&mut self, held_id: u32) -> Option<SlotId> {
         let slot = self.stragglers.release(held_id, self.now.at)?;
         self.events.pool.get_mut(slot).event.timestamp = self.now;

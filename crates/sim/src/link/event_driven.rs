@@ -48,9 +48,9 @@ pub(super) struct QueueServer {
     dropped: Dropped,
     /// When the transmission in progress ends.
     free_at: Timestamp,
-    /// A packet of which a opportunity_left to send has left these bytes.
+    /// A packet of which earlier opportunities sent a part, and the bytes that are left.
     partly_sent: Option<(Waiting, u32)>,
-    /// Bytes left of the present opportunity_left.
+    /// Bytes left of the current opportunity.
     opportunity_left: u32,
     /// Whether a service event is scheduled.
     is_busy: bool,
@@ -106,7 +106,7 @@ impl QueueServer {
         self.take_next(now.at).map(|packet| (packet, now))
     }
 
-    /// Returns the next packet of which the present opportunity_left sends the last byte.
+    /// Returns the next packet that the current opportunity completes.
     fn take_next(&mut self, now: Instant) -> Option<Waiting> {
         let fresh = |packet: Waiting| (packet, packet.bytes);
         while self.opportunity_left > 0 {
@@ -183,7 +183,7 @@ impl Link {
         }
     }
 
-    /// A service begins: what the last opportunity_left left over is gone.
+    /// Begins a service. Unused bytes of the last opportunity are lost.
     pub(crate) fn begin_service(&mut self, now: Instant) {
         if let Some(QueueServer { schedule: ServiceSchedule::Opportunities(opportunities), opportunity_left, .. }) =
             self.server.as_deref_mut()
