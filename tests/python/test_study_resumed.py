@@ -30,7 +30,7 @@ from pathlib import Path
 from earlybird.study.runs.execution import make_runs
 from earlybird.study.language.loading import load
 
-make_runs([load(Path(sys.argv[1]))], "smoke", jobs=2, out=sys.argv[2])
+make_runs([load(Path(sys.argv[1]))], "smoke", jobs=2, output=sys.argv[2])
 """
 
 

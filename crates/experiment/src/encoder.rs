@@ -8,7 +8,7 @@ use earlybird_scenario::{Application, Flow};
 use earlybird_traffic::{Encoding, Picture};
 use earlybird_units::Instant;
 
-/// The pictures of one flow, and the rate at which they are coded.
+/// The frames of one flow, and the rate at which they are encoded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EncoderLog {
     pub(crate) coded: u64,
@@ -66,7 +66,7 @@ impl EncoderLog {
     }
 }
 
-/// Adds what encoders did: nothing in a flow without one.
+/// Adds the counters of encoders: 0 or NaN in a flow without one.
 pub(crate) fn columns(table: Table, records: &[FlowRecord], end: Instant) -> Table {
     let of = |value: fn(&EncoderLog) -> u64| {
         records.iter().map(move |flow| flow.encoder.as_ref().map_or(0, value)).collect::<Vec<_>>()

@@ -30,7 +30,7 @@ pub(crate) struct MediaLog {
     /// Delay of each delivered unit from its writing, in order of delivery.
     delays: Vec<Duration>,
     /// Per start-up delay, the units whose deadline lies within the run.
-    evaluated: Vec<u64>,
+    due: Vec<u64>,
     /// Per start-up delay, how many of the delivered ones came after it.
     late: Vec<u64>,
     spacing: Spacing,
@@ -41,16 +41,16 @@ pub(crate) struct MediaLog {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lateness {
     pub(crate) start_up_delay: Duration,
-    pub(crate) evaluated: u64,
+    pub(crate) due: u64,
     pub(crate) late: u64,
 }
 
 /// The share of late units below which a stream succeeds (ER-PERT paper).
-const SUCCESS_SHARE: f64 = 1e-4;
+const LATE_SHARE_ALLOWED: f64 = 1e-4;
 
 impl Lateness {
-    pub(crate) fn is_success(&self) -> bool {
-        (self.late as f64) < SUCCESS_SHARE * self.evaluated as f64
+    pub(crate) fn is_on_time(&self) -> bool {
+        (self.late as f64) < LATE_SHARE_ALLOWED * self.due as f64
     }
 }
 
@@ -63,7 +63,7 @@ impl MediaLog {
             written_bytes: 0,
             written_units: 0,
             delays: Vec::new(),
-            evaluated: vec![0; start_up_delays.len()],
+            due: vec![0; start_up_delays.len()],
             late: vec![0; start_up_delays.len()],
             spacing: Spacing::default(),
             deliveries: keeps_deliveries.then(Vec::new),
@@ -75,9 +75,9 @@ impl MediaLog {
         // Units are delivered in any order, but written in one.
         self.pending.push_back(Pending { unit: self.written_units, end: self.written_bytes, written: at });
         self.written_units += 1;
-        for (delay, evaluated) in self.start_up_delays.iter().zip(&mut self.evaluated) {
+        for (delay, due) in self.start_up_delays.iter().zip(&mut self.due) {
             // Units whose deadline lies after the end are not judged: they could still come in time.
-            *evaluated += u64::from(at + *delay <= self.end_of_run);
+            *due += u64::from(at + *delay <= self.end_of_run);
         }
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.push(Delivery { bytes, written: at, delivered: None });
@@ -127,10 +127,10 @@ impl MediaLog {
 
     /// Returns lateness at each start-up delay. Units that never came are late if their deadline has passed.
     pub(crate) fn lateness(&self) -> impl Iterator<Item = Lateness> + '_ {
-        let rows = self.start_up_delays.iter().zip(&self.evaluated).zip(&self.late);
-        rows.map(|((delay, evaluated), late)| {
+        let rows = self.start_up_delays.iter().zip(&self.due).zip(&self.late);
+        rows.map(|((delay, due), late)| {
             let missing = self.pending.iter().filter(|unit| unit.written + *delay <= self.end_of_run).count() as u64;
-            Lateness { start_up_delay: *delay, evaluated: *evaluated, late: late + missing }
+            Lateness { start_up_delay: *delay, due: *due, late: late + missing }
         })
     }
 
@@ -158,7 +158,7 @@ pub(crate) fn quantile(sorted: &[Duration], share: f64) -> Option<Duration> {
 
 /// Returns the smallest start-up delay at which the stream succeeds: ⌈n·10⁻⁴⌉ − 1 units may come later.
 pub(crate) fn required_start_up_delay(sorted: &[Duration]) -> Option<Duration> {
-    let allowed = ((sorted.len() as f64 * SUCCESS_SHARE).ceil() as usize).saturating_sub(1);
+    let allowed = ((sorted.len() as f64 * LATE_SHARE_ALLOWED).ceil() as usize).saturating_sub(1);
     sorted.get(sorted.len().checked_sub(allowed + 1)?).copied()
 }
 
@@ -211,8 +211,8 @@ mod tests {
     fn units_are_late_against_their_time_of_writing_and_only_judged_within_the_run() {
         let rows: Vec<_> = log().lateness().collect();
         // Units 1 and 2 took 3.5 s and 1.5 s; unit 3, written at 6 s, never came: its 5 s deadline is after the end.
-        assert_eq!((rows[0].evaluated, rows[0].late, rows[1].evaluated, rows[1].late), (4, 3, 3, 0));
-        assert!(!rows[0].is_success() && rows[1].is_success());
+        assert_eq!((rows[0].due, rows[0].late, rows[1].due, rows[1].late), (4, 3, 3, 0));
+        assert!(!rows[0].is_on_time() && rows[1].is_on_time());
     }
 
     #[test]
@@ -226,19 +226,18 @@ mod tests {
         }
         let row = log.lateness().next().unwrap();
         // Unit 1 took 1.2 s, unit 3 never came, unit 2 came twice.
-        assert_eq!((log.units_delivered(), row.evaluated, row.late), (3, 4, 2));
+        assert_eq!((log.units_delivered(), row.due, row.late), (3, 4, 2));
         let delivered: Vec<_> = log.deliveries.unwrap().iter().map(|unit| unit.delivered).collect();
         assert_eq!(delivered, [Some(at(100)), Some(at(2_200)), Some(at(2_100)), None]);
     }
 
     #[test]
     fn a_stream_was_a_success_with_one_late_unit_too_many() {
-        let is_success =
-            |evaluated, late| Lateness { start_up_delay: Duration::from_secs(1), evaluated, late }.is_success();
+        let is_on_time = |due, late| Lateness { start_up_delay: Duration::from_secs(1), due, late }.is_on_time();
         // Fewer than 0.01 %: of 10,000 not a single one, of 10,001 one, of 20,000 one, of 20,001 two.
-        for (evaluated, most) in [(1, 0), (9_999, 0), (10_000, 0), (10_001, 1), (20_000, 1), (20_001, 2)] {
-            assert!(is_success(evaluated, most), "{most} of {evaluated}");
-            assert!(!is_success(evaluated, most + 1), "{} of {evaluated}", most + 1);
+        for (due, most) in [(1, 0), (9_999, 0), (10_000, 0), (10_001, 1), (20_000, 1), (20_001, 2)] {
+            assert!(is_on_time(due, most), "{most} of {due}");
+            assert!(!is_on_time(due, most + 1), "{} of {due}", most + 1);
         }
     }
 
@@ -247,12 +246,12 @@ mod tests {
         for units in [1, 9_999, 10_000, 10_001, 20_000, 20_001] {
             let delays: Vec<Duration> = (1..=units).map(Duration::from_millis).collect();
             let required = required_start_up_delay(&delays).unwrap();
-            let is_success = |start_up_delay| {
+            let is_on_time = |start_up_delay| {
                 let late = delays.iter().filter(|delay| **delay > start_up_delay).count() as u64;
-                Lateness { start_up_delay, evaluated: units, late }.is_success()
+                Lateness { start_up_delay, due: units, late }.is_on_time()
             };
-            assert!(is_success(required), "{units} units");
-            assert!(!is_success(required.saturating_sub(Duration::from_millis(1))), "{units} units");
+            assert!(is_on_time(required), "{units} units");
+            assert!(!is_on_time(required.saturating_sub(Duration::from_millis(1))), "{units} units");
         }
     }
 

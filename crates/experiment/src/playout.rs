@@ -27,7 +27,7 @@ pub(crate) struct PlayoutLog {
 }
 
 impl PlayoutLog {
-    /// Makes the log of what the viewer of a flow sees, if there is one.
+    /// Returns the log of a flow's viewer, if it has one.
     pub(crate) fn of(flow: &Flow, kind: Kind) -> Option<Self> {
         let delay = match (flow.listener(kind), &flow.application) {
             (Some(Client::Deadline(client)), _) => client.playback_delay.duration(),
@@ -73,6 +73,7 @@ impl PlayoutLog {
     /// Returns the mean playback delay in seconds; not a number for a viewer who waits for what is missing.
     pub(crate) fn mean_delay(&self) -> f64 {
         // Viewers that rebuffer have no fixed playback delay.
+        // Viewers that stall have no fixed delay, which their log has as zero.
         if self.delay == Duration::ZERO { f64::NAN } else { self.delay_sum / (self.played + self.lost) as f64 }
     }
 
@@ -82,7 +83,7 @@ impl PlayoutLog {
     }
 }
 
-/// Adds what the real-time mode counted: zeros in other flows.
+/// Adds the counters of the real-time mode, which are 0 in other flows.
 pub(crate) fn real_time_columns(table: Table, records: &[FlowRecord]) -> Table {
     let of_sender = |value: fn(&RealTimeStatistics) -> u64| {
         records.iter().map(move |flow| value(&flow.real_time[0])).collect::<Vec<_>>()
@@ -102,7 +103,7 @@ pub(crate) fn real_time_columns(table: Table, records: &[FlowRecord]) -> Table {
         .integer("skip_reductions", of_sender(|counts| counts.skip_reductions))
 }
 
-/// Adds what viewers saw: nothing in a flow without one.
+/// Adds the counters of viewers: 0 or NaN in a flow without one.
 pub(crate) fn columns(table: Table, records: &[FlowRecord], end: Instant) -> Table {
     let of = |value: fn(&PlayoutLog) -> u64| {
         records.iter().map(move |flow| flow.playout.as_ref().map_or(0, value)).collect::<Vec<_>>()

@@ -53,6 +53,7 @@ pub(crate) fn report(scenario: &Scenario, plan: &Plan, seed: u64, recorder: &Rec
         tables.push(("series", recorder.series.table(|subject| subject_name(subject, plan, network))));
     }
     let summary = summarise(scenario, plan, seed, recorder, network);
+    // Release builds are spared the comparison: the tables are the same as in the tests.
     if cfg!(debug_assertions) {
         register::check(&tables, &summary);
     }
@@ -104,10 +105,12 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
         .float("limited_by_window", records().map(|flow| share(flow, flow.limited.largest_window)))
         .float("limited_by_receiver", records().map(|flow| share(flow, flow.limited.receiver)))
         .float("limited_by_send_buffer", records().map(|flow| share(flow, flow.limited.send_buffer)))
+        // A sender is idle because nothing is left to send: the application limits it, as in RFC 7661.
         .float(
             "limited_by_application",
             records().map(|flow| share(flow, flow.limited.application + flow.limited.idle)),
         );
+    // These columns exist for every flow, so that groups of a table can be joined; flows without media have 0 or NaN.
     let table = playout::columns(media_columns(table, recorder), &recorder.flows, plan.end);
     let table = playout::real_time_columns(table, &recorder.flows);
     encoder::columns(table, &recorder.flows, plan.end)
@@ -130,6 +133,7 @@ fn media_columns(table: Table, recorder: &Recorder) -> Table {
     let sorted: Vec<Vec<Duration>> = records()
         .map(|flow| flow.media.as_ref().map_or_else(Vec::new, super::media::MediaLog::sorted_delays))
         .collect();
+    // Sorted once for all quantiles; undelivered units count with their age at the end of the run.
     let delay =
         |share: f64| sorted.iter().map(move |delays| 1e3 * seconds(quantile(delays, share))).collect::<Vec<_>>();
     let median = |samples: &[Duration]| {
@@ -154,6 +158,7 @@ fn media_columns(table: Table, recorder: &Recorder) -> Table {
         .float("er_threshold_median_s", records().map(|flow| median(&flow.thresholds)))
 }
 
+/// Returns seconds, NaN for no value: columns of floats have no nulls.
 fn seconds(span: Option<Duration>) -> f64 {
     span.map_or(f64::NAN, Duration::as_secs_f64)
 }
@@ -169,15 +174,16 @@ fn lateness(plan: &Plan, recorder: &Recorder) -> Table {
         .string("group", rows.iter().map(|(flow, _)| plan.groups[flow.group].flow.name.clone()))
         .string("flow", rows.iter().map(|(flow, _)| flow.name.clone()))
         .float("startup_delay_s", rows.iter().map(|(_, row)| row.start_up_delay.as_secs_f64()))
-        .integer("due", rows.iter().map(|(_, row)| row.evaluated))
+        .integer("due", rows.iter().map(|(_, row)| row.due))
         .integer("late", rows.iter().map(|(_, row)| row.late))
-        .boolean("on_time", rows.iter().map(|(_, row)| row.is_success()))
+        .boolean("on_time", rows.iter().map(|(_, row)| row.is_on_time()))
 }
 
 fn links(scenario: &Scenario, network: &Network) -> Table {
     let span = scenario.duration.duration().as_secs_f64();
     let end = Instant::ZERO + scenario.duration.duration();
     let links = || network.links();
+    // A link without packets has the rates 0, unlike the summary, which leaves them out.
     let share = |count: u64, link: &Link| count as f64 / link.total.packets_in.max(1) as f64;
     Table::default()
         .string("link", links().map(|link| link.settings().name.clone()))
@@ -193,6 +199,7 @@ fn links(scenario: &Scenario, network: &Network) -> Table {
         .float("mean_queue_packets", links().map(|link| link.waited.as_secs_f64() / span))
         .float("mean_queue_delay_ms", links().map(Link::mean_queue_delay_ms))
         .integer("max_queue_packets", links().map(|link| link.max_backlog as u64))
+        // Impairments are in the order of the links, one for each.
         .integer("packets_reordered", network.all_impairments().map(|link| link.packets_reordered))
         .integer("packets_duplicated", network.all_impairments().map(|link| link.packets_duplicated))
 }

@@ -1,4 +1,6 @@
-//! A run in a few numbers.
+//! The measures of a run as a whole.
+//!
+//! Their order is that of `summary.json`, and of the columns of a sweep.
 
 use crate::bursts;
 use crate::encoder::EncoderLog;
@@ -24,7 +26,7 @@ pub enum Value {
 /// Named values in order.
 pub type Summary = Vec<(String, Value)>;
 
-/// Start-up delays whose success rate the summary names.
+/// Startup delays in seconds at which the summary states the share of flows on time, if `measure.start-up-delays` has them.
 const NAMED_DELAYS: [u64; 8] = [1, 2, 3, 5, 8, 10, 15, 20];
 
 pub(crate) fn summarise(
@@ -36,6 +38,7 @@ pub(crate) fn summarise(
 ) -> Summary {
     let view = View { scenario, plan, recorder, bottleneck: plan.bottleneck_id().map(|id| network.link(id)) };
     let media = view.mean_over_media();
+    // `None` leaves a measure out: a mean over no media flows would be 0 / 0.
     let mut summary: Vec<(String, Option<Value>)> = vec![
         ("buffer_packets".into(), view.buffer().map(Value::Integer)),
         ("media_flows".into(), view.media_flows().map(Value::Integer)),
@@ -63,7 +66,7 @@ pub(crate) fn summarise(
         ("interarrival_stddev_ms".into(), media(&|flow| 1e3 * spacing_deviation(flow))),
     ];
     for seconds in NAMED_DELAYS {
-        let share = success_share(recorder, Duration::from_secs(seconds));
+        let share = on_time_share(recorder, Duration::from_secs(seconds));
         summary.push((format!("on_time_share_{seconds}s"), share.map(Value::Float)));
     }
     summary.extend([
@@ -82,10 +85,11 @@ fn spacing_deviation(flow: &FlowRecord) -> f64 {
 }
 
 /// Returns the share of successful streams among those judged at this start-up delay.
-fn success_share(recorder: &Recorder, delay: Duration) -> Option<f64> {
+fn on_time_share(recorder: &Recorder, delay: Duration) -> Option<f64> {
     let rows = recorder.flows.iter().filter_map(|flow| flow.media.as_ref()).flat_map(super::media::MediaLog::lateness);
+    // A flow that starts shortly before the end has no unit due at a long delay: neither on time nor late.
     let judged: Vec<bool> =
-        rows.filter(|row| row.start_up_delay == delay && row.evaluated > 0).map(|row| row.is_success()).collect();
+        rows.filter(|row| row.start_up_delay == delay && row.due > 0).map(|row| row.is_on_time()).collect();
     let successes = judged.iter().filter(|success| **success).count();
     (!judged.is_empty()).then(|| successes as f64 / judged.len() as f64)
 }
@@ -125,6 +129,7 @@ impl View<'_> {
     }
 
     fn mean_over_encoders(&self, value: impl Fn(&EncoderLog) -> f64) -> Option<Value> {
+        // An encoder that has not encoded a frame would have the share 0 / 0.
         let encoders = self.recorder.flows.iter().filter_map(|flow| flow.encoder.as_ref());
         let values: Vec<f64> = encoders.filter(|log| log.coded > 0).map(value).collect();
         (!values.is_empty()).then(|| Value::Float(values.iter().sum::<f64>() / values.len() as f64))
@@ -143,6 +148,7 @@ impl View<'_> {
 
     /// Returns the number of media flows, where as many bulk transfers run beside them.
     fn media_flows(&self) -> Option<u64> {
+        // The papers' dumbbell: T/µ has no meaning if videos and files differ in number.
         let media = self.media().count();
         let bulk = self.lasting().count() - media;
         (media > 0 && media == bulk).then_some(media as u64)
@@ -150,6 +156,7 @@ impl View<'_> {
 
     /// Returns µ in bits per second: the mean rate of the media.
     fn media_rate(&self) -> Option<f64> {
+        // All media flows of the papers have one rate; with several the first one defines µ.
         let index = self.recorder.flows.iter().position(|flow| flow.media.is_some())?;
         match self.application(index) {
             Application::Cbr(cbr) => Some(cbr.rate.rate().bits_per_second() as f64),
@@ -171,6 +178,7 @@ impl View<'_> {
     /// The same from the bytes that left the bottleneck, headers and retransmissions included, since the warm-up.
     fn t_over_mu_wire(&self) -> Option<f64> {
         let link = self.bottleneck?;
+        // Counters of the link are per group, so that web traffic can be left out.
         let lasting = |group: &usize| !self.plan.groups[*group].flow.application.is_web();
         let groups = (0..link.groups.len()).filter(lasting);
         self.per_flow_over_rate(groups.map(|group| link.groups[group].bytes_out).sum(), self.warm_up())
@@ -223,6 +231,7 @@ impl View<'_> {
         let (link, bottleneck) = (self.bottleneck?, self.plan.bottleneck_id()?);
         let at_it = self.recorder.drops.rows().filter(|((at, ..), _)| *at == bottleneck);
         let of_cause: u64 = at_it.filter(|((.., why), _)| *why == cause).map(|(_, drops)| drops.packets).sum();
+        // Without random losses both parts are known: all of `drop_rate`, and nothing.
         let has_losses = !link.settings().losses.is_empty();
         (has_losses && link.total.packets_in > 0).then(|| of_cause as f64 / link.total.packets_in as f64)
     }
@@ -252,6 +261,7 @@ impl View<'_> {
     }
 
     fn mean_freeze(&self) -> Option<f64> {
+        // Pooled, not a mean of means: flows without timeouts have no freeze.
         let timeouts: u64 = self.media().map(|flow| flow.statistics.timeouts).sum();
         let frozen: f64 = self.media().map(|flow| flow.statistics.frozen.as_secs_f64()).sum();
         (timeouts > 0).then(|| frozen / timeouts as f64)
