@@ -48,6 +48,18 @@ class _Outputs(Protocol):
     def flows(self) -> list[str]: ...
 
 @final
+class ResolvedNetwork:
+    """A complete, valid network without traffic."""
+
+    def __init__(
+        self, text: str, overrides: list[tuple[str, str]] = ..., folder: str = "", source: str | None = None
+    ) -> None:
+        """Parse TOML or JSON; `folder` has the files that it names, `source` is the file's name in errors."""
+
+def is_network(text: str) -> bool:
+    """Return whether a text is that of a network by itself and not of a scenario."""
+
+@final
 class ResolvedScenario:
     """A complete, valid scenario; equal ones have the same canonical JSON. It can be pickled."""
 
@@ -132,7 +144,7 @@ class HostError(OSError):
     """The system does not let the process add a device to its network."""
 
 def emulate(
-    scenario: ResolvedScenario,
+    source: ResolvedScenario | ResolvedNetwork,
     seed: int,
     command: list[str],
     *,
@@ -145,7 +157,7 @@ def emulate(
     watch: Callable[[dict[str, Any] | None], object],
 ) -> dict[str, Any]:
     """
-    Run a command whose packets cross the network of a resolved scenario; return how it ended and what the network did.
+    Run a command whose packets cross a network; return how it ended and what the network did.
 
     `watch` is called several times a second, with the state of the network once a second; what it raises ends the
     command.

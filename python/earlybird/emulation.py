@@ -11,7 +11,7 @@ from earlybird import _core
 from earlybird.backends import namespaces
 from earlybird.errors import EarlybirdError, InputError, ScenarioError
 from earlybird.internet import GATEWAY, masquerade, resolver, way_out
-from earlybird.loading import DEFAULT_SEED, Overrides, ScenarioLike, override_texts, path_of, resolve
+from earlybird.loading import DEFAULT_SEED, Overrides, ScenarioLike, override_texts, path_of, resolve_network
 from earlybird.outputs import check_outputs
 from earlybird.quantities import complete_rate
 from earlybird.runs import checked_seed
@@ -106,14 +106,10 @@ def _queue(text: str) -> str | dict[str, Any]:
 
 
 def network(there: dict[str, Any], back: dict[str, Any]) -> dict[str, Any]:
-    """Make a scenario of one link between two nodes; its traffic is what the command makes of it."""
-    ends = {"from": "near", "to": "far"}
+    """Make a network of one link between two nodes."""
     return {
         "title": "An emulated link",
-        "duration": "1s",
-        "endpoint": {"profile": "rfc", "transport": "sack"},
-        "network": {"links": [{**ends, **there, "reverse": back}]},
-        "flows": [{"name": "packets", **ends, "application": {"bulk": {}}}],
+        "network": {"links": [{"from": "near", "to": "far", **there, "reverse": back}]},
     }
 
 
@@ -140,7 +136,7 @@ def emulate(
     Parameters
     ----------
     scenario
-        As of `earlybird.run`. Only its network counts; see `network` for one link.
+        As of `earlybird.run`, of which only the network counts, or a network by itself; see `network` for one link.
     command
         The program with its arguments.
     servers
@@ -152,7 +148,7 @@ def emulate(
     overrides
         Values that replace the scenario's.
     flow
-        The flow whose way through the network the packets take (default: the first one).
+        The flow of a scenario whose path through the network the packets take (default: the first one).
     seed
         Of the losses and impairments (default 1).
     mtu
@@ -185,7 +181,9 @@ def emulate(
     if not LEAST_MTU <= mtu <= LARGEST_MTU:
         raise InputError(f"mtu = {mtu}: the largest packet has {LEAST_MTU} to {LARGEST_MTU} bytes.")
     check_outputs({"pcap": pcap, "statistics": statistics}, {"scenario": path_of(scenario)})
-    resolved = resolve(scenario, override_texts(overrides))
+    resolved = resolve_network(scenario, override_texts(overrides))
+    if flow is not None and isinstance(resolved, _core.ResolvedNetwork):
+        raise InputError(f"flow = {flow!r}: a network by itself has no flows; its ends are those of its links.")
     with ExitStack() as files:
         write = files.enter_context(states_to(Path(statistics))) if statistics else None
 

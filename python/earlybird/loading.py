@@ -15,7 +15,7 @@ from earlybird.errors import InputError, ScenarioWarning, because
 from earlybird.paths import found
 
 if TYPE_CHECKING:
-    from earlybird._core import ResolvedScenario
+    from earlybird._core import ResolvedNetwork, ResolvedScenario
     from earlybird.scenario import Scenario
 
 ScenarioLike: TypeAlias = "str | Path | Scenario | ResolvedScenario | Mapping[str, object]"
@@ -46,6 +46,39 @@ def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> ResolvedScenar
     path = path_of(scenario)
     folder, source = ("", None) if path is None else (str(path.parent), str(scenario))
     return parsed(_read(scenario, path), changes, folder, source)
+
+
+def resolve_network(network: ScenarioLike, overrides: Overrides = ()) -> ResolvedNetwork | ResolvedScenario:
+    """
+    Parse and check a network: by itself, or that of a scenario.
+
+    Parameters
+    ----------
+    network
+        A scenario as of `resolve`, or the same with the key ``network`` alone, beside ``title``, ``parameters`` and
+        ``variants``.
+    overrides
+        Values that replace its own: parameter names or dotted keys.
+
+    Returns
+    -------
+    ResolvedNetwork or ResolvedScenario
+        By what it was.
+
+    Raises
+    ------
+    ScenarioError
+        If it is not valid; of a file the text names the line.
+    InputError
+        If the file cannot be read.
+    """
+    if isinstance(network, _core.ResolvedScenario):
+        return resolve(network, overrides)
+    path = path_of(network)
+    text = _read(network, path)
+    folder, source = ("", None) if path is None else (str(path.parent), str(network))
+    kind = _core.ResolvedNetwork if _core.is_network(text) else _core.ResolvedScenario
+    return kind(text, override_texts(overrides), folder, source)
 
 
 def warn_about(*scenarios: ResolvedScenario, typed: Iterable[str] | None = None) -> None:

@@ -2,7 +2,7 @@
 
 use crate::plan::{NetworkBuilder, Plan};
 use crate::topology::RoutePair;
-use earlybird_scenario::{Scenario, ScenarioError};
+use earlybird_scenario::{Network as NetworkModel, Scenario, ScenarioError};
 use earlybird_sim::Network;
 use earlybird_units::Instant;
 
@@ -40,5 +40,23 @@ pub fn emulation(scenario: &Scenario, seed: u64, flow: Option<&str>) -> Result<E
     let mut builder = NetworkBuilder::new(&plan);
     // Of many hosts, as web sessions have them, the first two.
     let way = builder.route_pairs(&plan.flows[chosen])?[0];
+    Ok(Emulation { network: builder.network, way })
+}
+
+/// Returns a network by itself as packets see it that travel from the first node of its first link to the last node of its last
+/// link.
+///
+/// # Errors
+///
+/// If there is no route between the two, or the network is a dumbbell, whose hosts come with flows.
+pub fn network_emulation(network: &NetworkModel, seed: u64) -> Result<Emulation, ScenarioError> {
+    let error = |problem: &str| ScenarioError::new("network", problem);
+    let NetworkModel::Links(links) = network else {
+        return Err(error("is a dumbbell, whose hosts come with flows").allowed("a list of links"));
+    };
+    let ends = links.first().zip(links.last()).map(|(first, last)| [first.from.as_str(), last.to.as_str()]);
+    let plan = Plan::of_network(network, seed);
+    let mut builder = NetworkBuilder::new(&plan);
+    let way = ends.and_then(|ends| builder.route_pair(ends)).ok_or_else(|| error("has no route between its ends"))?;
     Ok(Emulation { network: builder.network, way })
 }

@@ -38,7 +38,7 @@ mod warnings;
 mod web;
 
 pub use cost_model::{CostShare, Estimate, estimate};
-pub use emulation::{Emulation, emulation};
+pub use emulation::{Emulation, emulation, network_emulation};
 pub use live_event_log::LiveEventLog;
 pub use outputs::Outputs;
 pub use randomness::random_parts;

@@ -12,7 +12,9 @@ use crate::web::session;
 use earlybird_scenario::{
     Channel, Dumbbell, Flow, Link, Network as NetworkModel, Scenario, ScenarioError, Start, Transport, WebSessions,
 };
-use earlybird_sim::{Carrier, FlowId, GroupId, HeaderSize, LinkId, LinkSettings, Network, NodeId, PacketFilter};
+use earlybird_sim::{
+    Carrier, FlowId, GroupId, HeaderSize, LinkId, LinkSettings, Network, NoRoute, NodeId, PacketFilter,
+};
 use earlybird_traffic::{PathId, Sites};
 use earlybird_units::{Duration, Instant, SeedTree};
 use std::rc::Rc;
@@ -91,6 +93,20 @@ impl Plan {
         let network = scenario.network.clone();
         let counts_queue_lengths = scenario.measure.queue_positions;
         Ok(Self { flows: Vec::new(), groups, bottleneck, warm_up, end, network, counts_queue_lengths, seeds })
+    }
+
+    /// Returns the plan of a network without flows, which runs without end.
+    pub(crate) fn of_network(network: &NetworkModel, seed: u64) -> Self {
+        Self {
+            flows: Vec::new(),
+            groups: Vec::new(),
+            bottleneck: String::new(),
+            warm_up: Instant::ZERO,
+            end: Instant::NEVER,
+            network: network.clone(),
+            counts_queue_lengths: false,
+            seeds: SeedTree::new(seed),
+        }
     }
 
     /// Returns the flow with this name.
@@ -306,11 +322,18 @@ impl<'a> NetworkBuilder<'a> {
 
     fn route_pair_between(&mut self, nodes: &[(String, NodeId)], flow: &Flow) -> Result<RoutePair, ScenarioError> {
         let [from, to] = [&flow.from, &flow.to].map(|name| node_named(nodes, name));
-        let no_route = |_| no_route(flow);
-        Ok(RoutePair {
-            there: self.network.add_route(from, to).map_err(no_route)?,
-            back: self.network.add_route(to, from).map_err(no_route)?,
-        })
+        self.add_route_pair(from, to).map_err(|_| no_route(flow))
+    }
+
+    /// Returns the routes between two nodes by name; `None` if there are none, and in a dumbbell, whose hosts have no names.
+    pub(crate) fn route_pair(&mut self, ends: [&str; 2]) -> Option<RoutePair> {
+        let TopologyKind::Links(nodes) = self.shape.clone() else { return None };
+        let [from, to] = ends.map(|name| node_named(&nodes, name));
+        self.add_route_pair(from, to).ok()
+    }
+
+    fn add_route_pair(&mut self, from: NodeId, to: NodeId) -> Result<RoutePair, NoRoute> {
+        Ok(RoutePair { there: self.network.add_route(from, to)?, back: self.network.add_route(to, from)? })
     }
 }
 

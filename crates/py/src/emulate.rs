@@ -1,12 +1,13 @@
 //! `_core.emulate`: a command in an emulated network.
 
+use crate::network::ResolvedNetwork;
 use crate::scenario::ResolvedScenario;
 use crate::scenario_error;
 use earlybird_emulator::shell::{
     CommandExit, FarHost, LinkSnapshot, Programs, Shell, ShellError, ShellOutcome, Snapshot,
 };
 use earlybird_emulator::{Capture, DelayHistogram, Emulator, FlowRoute, FlowRoutes};
-use earlybird_experiment::{Emulation, emulation};
+use earlybird_experiment::{Emulation, emulation, network_emulation};
 use earlybird_sim::{FlowId, GroupId};
 use earlybird_units::Duration;
 use pyo3::create_exception;
@@ -29,16 +30,23 @@ create_exception!(
     "The system does not let the process add a device to its network."
 );
 
-/// Runs a command whose packets cross the network of a scenario. Returns its exit code and the counters of the network.
+/// A network with the path of a flow through it, or a network by itself.
+#[derive(FromPyObject)]
+pub(crate) enum EmulationSource<'py> {
+    Scenario(PyRef<'py, ResolvedScenario>),
+    Network(PyRef<'py, ResolvedNetwork>),
+}
+
+/// Runs a command whose packets cross the network of a scenario or a network by itself. Returns its exit code and the counters of the network.
 ///
 /// `watch` is called several times a second: once a second with the state of the network, else with `None`. An exception of it ends
 /// the command.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, command, *, servers, far, resolver=None, mtu, flow=None, pcap=None, watch))]
+#[pyo3(signature = (source, seed, command, *, servers, far, resolver=None, mtu, flow=None, pcap=None, watch))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "the keywords of the Python function")]
 pub(crate) fn emulate<'py>(
     py: Python<'py>,
-    scenario: PyRef<'_, ResolvedScenario>,
+    source: EmulationSource<'_>,
     seed: u64,
     command: Vec<String>,
     servers: Vec<Vec<String>>,
@@ -49,7 +57,11 @@ pub(crate) fn emulate<'py>(
     pcap: Option<PathBuf>,
     watch: Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let Emulation { network, way } = emulation(scenario.inner(), seed, flow).map_err(scenario_error)?;
+    let emulated = match source {
+        EmulationSource::Scenario(scenario) => emulation(scenario.inner(), seed, flow),
+        EmulationSource::Network(network) => network_emulation(&network.0, seed),
+    };
+    let Emulation { network, way } = emulated.map_err(scenario_error)?;
     // The command is one flow, whatever connections it opens: all its packets take the route of the chosen flow.
     let route = FlowRoute { forward: way.there, reverse: way.back, flow: FlowId(0), group: GroupId(0) };
     let emulator = Emulator::new(network, FlowRoutes::all(route), ());

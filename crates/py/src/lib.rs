@@ -3,6 +3,7 @@
 mod capture;
 mod emulate;
 mod media;
+mod network;
 mod outputs;
 mod report;
 mod scenario;
@@ -128,6 +129,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(transports, module)?)?;
     module.add_class::<scenario::ResolvedScenario>()?;
+    module.add_class::<network::ResolvedNetwork>()?;
+    module.add_function(wrap_pyfunction!(network::is_network, module)?)?;
     module.add("PanicException", module.py().get_type::<PanicException>())?;
     module.add_function(wrap_pyfunction!(_panic, module)?)?;
     module.add("NamespaceError", module.py().get_type::<emulate::NamespaceError>())?;

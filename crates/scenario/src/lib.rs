@@ -34,7 +34,7 @@ pub use location::line_of;
 pub use media::{NoMedia, ReadMedia, Wanted};
 pub use model::*;
 pub use perturbations::{Setting, visit_settings};
-pub use resolver::{Resolver, resolve, resolve_in};
+pub use resolver::{Resolver, is_network, resolve, resolve_in};
 pub use schema::schema;
 
 use serde::de::DeserializeOwned;

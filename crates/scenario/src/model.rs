@@ -30,7 +30,7 @@ pub use measure::{Bursts, Measure, Seeds, Sweep};
 pub use network::{Channel, Dumbbell, Link, Network, Reverse};
 pub use queue::{Codel, DualPi2, FqCodel, Pie, Queue, QueueTable, Red};
 pub use rate::{RateStep, Speed, Trace};
-pub use scenario::{Backend, Scenario};
+pub use scenario::{Backend, NetworkDocument, Scenario};
 pub use segments::{RateRule, Segments};
 pub use traffic::{AccessDelay, Application, Bulk, Cbr, Flow, Media, Start};
 pub use web::{HttpSimple, Mah, Surge, WebSessions, Webtraf};

@@ -1,7 +1,7 @@
 //! From a text to a checked scenario.
 
 use crate::media::{self, NoMedia, ReadMedia};
-use crate::model::Scenario;
+use crate::model::{Network, NetworkDocument, Scenario};
 use crate::schema_walk::{DocumentSchema, SchemaNode};
 use crate::{deserialize, document, overrides, parameter_checks, parameters, schema_check, traces, validate};
 use earlybird_transport::{ScenarioError, Transports};
@@ -41,6 +41,14 @@ pub fn resolve_in(folder: &Path, text: &str, overrides: &[(String, String)]) -> 
     Resolver { folder, ..Resolver::default() }.resolve(text, overrides)
 }
 
+/// Returns whether a text is that of a network by itself; a text that cannot be parsed is not.
+pub fn is_network(text: &str) -> bool {
+    // A scenario without flows is an error that names them, so that a network is told by what else it lacks, too.
+    let has = |document: &Value, key: &str| document.get(key).is_some();
+    document::parse(text)
+        .is_ok_and(|document| has(&document, "network") && !["flows", "duration"].iter().any(|key| has(&document, key)))
+}
+
 impl Resolver<'_> {
     /// Reads a scenario and makes everything in it explicit: overrides, variants and parameters are applied, in this order of
     /// precedence, the content of files becomes part of it, and every check is made.
@@ -59,6 +67,23 @@ impl Resolver<'_> {
         let scenario = read.and_then(|()| self.build(&filled, schema.root()));
         // The check of a value that stands in for a parameter cannot tell where the value came from.
         scenario.map_err(|error| parameters::blame(error, &document))
+    }
+
+    /// Reads a network by itself: a document with the key `network`, and `title`, `parameters` and `variants` as in a scenario.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, see [`ScenarioError`].
+    pub fn resolve_network(&self, text: &str, overrides: &[(String, String)]) -> Result<Network, ScenarioError> {
+        let schema = DocumentSchema::of_network();
+        let document = Self::applied(text, overrides, schema.root())?;
+        let mut filled = parameters::substitute(&document)?;
+        let network = traces::read(&mut filled, self.folder).and_then(|()| {
+            schema_check::check(&filled, schema.root(), "")?;
+            let NetworkDocument { network, .. } = deserialize(&filled, "")?;
+            validate::validate_network(&network)?;
+            Ok(network)
+        });
+        network.map_err(|error| parameters::blame(error, &document))
     }
 
     /// Parses a document and applies overrides and variants. Parameters keep their places.

@@ -1,13 +1,13 @@
 //! A walk over the model's JSON schema, so that the model is the only description of keys, types and ranges.
 
-use crate::model::Scenario;
+use crate::model::{NetworkDocument, Scenario};
 use earlybird_transport::Transports;
 use serde_json::{Map, Value};
 use std::sync::{Arc, LazyLock};
 
 static ANYTHING: Value = Value::Bool(true);
 
-/// The schema of a scenario whose flows may use the transports of one register.
+/// The schema of a document: a scenario, whose flows may use the transports of one register, or a network.
 #[derive(Clone)]
 pub(crate) struct DocumentSchema {
     root: Arc<Value>,
@@ -23,7 +23,14 @@ impl DocumentSchema {
         Self { root, transports: transports.clone() }
     }
 
-    /// Returns the node of the whole scenario.
+    /// Returns the schema of a network by itself, which names no transports.
+    pub(crate) fn of_network() -> Self {
+        static NETWORK: LazyLock<Arc<Value>> =
+            LazyLock::new(|| Arc::new(schemars::schema_for!(NetworkDocument).to_value()));
+        Self { root: Arc::clone(&NETWORK), transports: Transports::built_in() }
+    }
+
+    /// Returns the node of the whole document.
     pub(crate) fn root(&self) -> SchemaNode<'_> {
         SchemaNode::root_of(&self.root, &self.transports)
     }

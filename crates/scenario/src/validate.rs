@@ -10,7 +10,7 @@ mod real_time;
 mod segments;
 mod traffic;
 
-use crate::model::{Scenario, Seeds, Sweep};
+use crate::model::{Network, Scenario, Seeds, Sweep};
 use crate::overrides::check_key;
 use crate::schema_walk::SchemaNode;
 use earlybird_transport::{ScenarioError, Time, did_you_mean, join, listed, nearest, positive};
@@ -25,12 +25,20 @@ pub(crate) fn validate(scenario: &Scenario, document: &Value, root: SchemaNode<'
     segments::validate(scenario)?;
     datagrams::validate(scenario)?;
     network::validate(scenario)?;
-    rate::validate(scenario)?;
+    rate::validate(&scenario.network)?;
     real_time::validate(scenario)?;
-    queue::validate(scenario)?;
-    channel::validate(scenario)?;
+    queue::validate(&scenario.network)?;
+    channel::validate(&scenario.network, &scenario.flows)?;
     validate_measure(scenario)?;
     scenario.sweep.as_ref().map_or(Ok(()), |sweep| validate_sweep(sweep, document, root))
+}
+
+/// Checks a network by itself. No rule of a link can be for a flow, as there is none.
+pub(crate) fn validate_network(network: &Network) -> Result<(), ScenarioError> {
+    network::validate_links(network)?;
+    rate::validate(network)?;
+    queue::validate(network)?;
+    channel::validate(network, &[])
 }
 
 /// Returns the error unless the condition holds.

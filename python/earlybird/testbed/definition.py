@@ -12,7 +12,7 @@ from typing import Any, Final
 from earlybird.backends import BACKEND_KEY, KERNEL
 from earlybird.emulation import network
 from earlybird.errors import InputError, ScenarioError
-from earlybird.loading import resolve
+from earlybird.loading import resolve_network
 from earlybird.run_specs import PlayRun
 from earlybird.sweeps import PlannedRun
 from earlybird.tables import build, read_toml
@@ -109,8 +109,8 @@ def controls_of(run: PlannedRun, parallel: int = 1) -> list[PlannedRun]:
     return [PlannedRun(spec, seed, labels) for seed in range(parallel)]
 
 
-def scenario_of(link: Mapping[str, Any]) -> dict[str, Any]:
-    """Write a link as the scenario of `earlybird.emulation`, in which the player is near and the film's server far."""
+def network_of(link: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a link as a network of `earlybird.emulation`, in which the player is near and the film's server far."""
     forward = {key: value for key, value in link.items() if key != "reverse"}
     # What the way back does not name it has from the film's way, but for losses, as in scenarios.
     back = {key: value for key, value in forward.items() if key not in ("loss", "reorder", "duplicate")}
@@ -140,7 +140,7 @@ def _check(bed: Testbed) -> None:
     _check_number(bed.vlc.caching_ms, "vlc.caching-ms", 0, 60000)
     _check_number(bed.competing.flows if bed.competing else 1, "competing.flows", 0, 64)
     try:
-        resolve(scenario_of(bed.link))
+        resolve_network(network_of(bed.link))
     except ScenarioError as error:
         raise InputError(_of_link(error, bed.link)) from error
 

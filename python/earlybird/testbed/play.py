@@ -15,7 +15,7 @@ from earlybird.backends import KERNEL, MILLISECOND
 from earlybird.emulation import emulate
 from earlybird.errors import EarlybirdError
 from earlybird.result import Result
-from earlybird.testbed.definition import scenario_of
+from earlybird.testbed.definition import network_of
 from earlybird.testbed.film import provide
 from earlybird.testbed.needs import check_sender
 from earlybird.testbed.server import COLUMNS
@@ -81,7 +81,7 @@ def _watched_once(bed: Mapping[str, Any], film: Path, seed: int) -> tuple[dict[s
     with _Memory("samples") as samples, _Memory("report") as told:
         viewer = [sys.executable, "-m", "earlybird.testbed.viewer", told.number, _description(bed, film)]
         server = [sys.executable, "-m", "earlybird.testbed.server", str(film), bed["sender"], samples.number]
-        outcome = emulate(scenario_of(bed["link"]), wrapped(viewer), servers=[[*server, *_rival(bed)]], seed=seed)
+        outcome = emulate(network_of(bed["link"]), wrapped(viewer), servers=[[*server, *_rival(bed)]], seed=seed)
         report, lines = told.text(), samples.text()
     if not report:
         raise EarlybirdError(f"the client {bed['client']} could not be started (code {outcome.exit_code}).")

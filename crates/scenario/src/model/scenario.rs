@@ -24,6 +24,23 @@ impl Backend {
     }
 }
 
+/// A network by itself, without traffic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct NetworkDocument {
+    /// Subject of the network, in one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Named values with defaults; `"$name"` elsewhere stands for the value.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, serde_json::Value>,
+    /// Whether parameters and variants are already applied; `resolve` writes this.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub resolved: bool,
+    /// The links and nodes.
+    pub network: Network,
+}
+
 /// One experiment: a network, the flows that cross it, and what to measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

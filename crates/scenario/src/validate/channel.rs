@@ -3,13 +3,13 @@
 use super::{ensure, known};
 use crate::model::{
     Channel, DropList, Duplicate, Fading, Flow, FourState, Gilbert, GilbertElliott, Link, Loss, Network, Periodic,
-    Reorder, Scenario,
+    Reorder,
 };
 use earlybird_transport::{Fraction, ScenarioError, Time, positive};
 
-pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
-    let check = |(path, channel): (String, Channel)| check_channel(&channel, &path, &scenario.flows);
-    channels(&scenario.network).into_iter().try_for_each(check)
+pub(super) fn validate(network: &Network, flows: &[Flow]) -> Result<(), ScenarioError> {
+    let check = |(path, channel): (String, Channel)| check_channel(&channel, &path, flows);
+    channels(network).into_iter().try_for_each(check)
 }
 
 /// Returns what the network describes of each direction, with its path.

@@ -4,10 +4,12 @@ use earlybird_transport::{ScenarioError, listed};
 use std::collections::BTreeSet;
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
-    if let Network::Links(links) = &scenario.network {
-        check_links(links)?;
-    }
+    validate_links(&scenario.network)?;
     check_ends(scenario)
+}
+
+pub(super) fn validate_links(network: &Network) -> Result<(), ScenarioError> {
+    if let Network::Links(links) = network { check_links(links) } else { Ok(()) }
 }
 
 fn check_links(links: &[Link]) -> Result<(), ScenarioError> {

@@ -1,8 +1,8 @@
-use crate::model::{Network, Queue, Scenario};
+use crate::model::{Network, Queue};
 use earlybird_transport::ScenarioError;
 
-pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
-    queues(&scenario.network).into_iter().try_for_each(|(path, queue)| queue.check(&path))
+pub(super) fn validate(network: &Network) -> Result<(), ScenarioError> {
+    queues(network).into_iter().try_for_each(|(path, queue)| queue.check(&path))
 }
 
 /// Returns all queues of a network with their paths.

@@ -1,9 +1,9 @@
 use super::ensure;
-use crate::model::{Network, RateStep, Reverse, Scenario, Speed, Trace};
+use crate::model::{Network, RateStep, Reverse, Speed, Trace};
 use earlybird_transport::{Rate, ScenarioError};
 
-pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
-    match &scenario.network {
+pub(super) fn validate(network: &Network) -> Result<(), ScenarioError> {
+    match network {
         Network::Dumbbell(dumbbell) => {
             check(&dumbbell.bottleneck.speed(), "network.dumbbell.bottleneck")?;
             check(&dumbbell.access.speed(), "network.dumbbell.access")?;
