@@ -23,7 +23,10 @@ fn resolved(overrides: &[(&str, &str)]) -> Result<Network, earlybird_scenario::S
 fn a_network_has_parameters_and_overrides_as_a_scenario_has() {
     let network = resolved(&[("delay", "50ms"), ("network.links.near-far.queue", "{packets=7}")]).expect("a network");
     let Network::Links(links) = network else { panic!("a list of links") };
-    assert_eq!((links[0].delay.to_string(), links[0].queue), ("50ms".to_owned(), earlybird_scenario::Queue::Packets(7)));
+    assert_eq!(
+        (links[0].delay.to_string(), links[0].queue),
+        ("50ms".to_owned(), earlybird_scenario::Queue::Packets(7))
+    );
 }
 
 #[rstest]
