@@ -27,16 +27,10 @@ LISTED = {"study", "part", "axes", "seed", "key"}
 
 @dataclass(frozen=True)
 class Archive:
-    """
-    An archive of studies, open for reading.
-
-    Attributes
-    ----------
-    container
-        Its file; every member is compared with its checksum when it is read.
-    """
+    """An archive of studies, open for reading."""
 
     container: Container
+    """Its file; every member is compared with its checksum when it is read."""
 
     @property
     def fingerprint(self) -> str:

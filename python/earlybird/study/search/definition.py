@@ -33,12 +33,11 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A parameter that is a number between two others, or a time."""
+    """A parameter that is a number between two others, or a time; `why` and `at` are as in `Choice`."""
 
     name: str
     title: str
     why: str
-    """Why the paper leaves it open."""
     default: float
     key: str
     """The scenario's parameter or dotted key."""
@@ -49,7 +48,6 @@ class Range:
     unit: str = ""
     """The unit behind the number in the scenario, such as ms."""
     at: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
-    """As in `Choice`."""
 
 
 Parameter = Choice | Range
