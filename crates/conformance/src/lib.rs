@@ -51,6 +51,7 @@ impl Area {
 ///
 /// If the record cannot be written.
 pub fn conforms(area: Area, algorithm: &str, source: &str, compared: &str, result: &str) {
+    // Off by default: ordinary test runs write nothing.
     let Some(folder) = std::env::var_os("EARLYBIRD_CONFORMANCE") else { return };
     let mut hasher = DefaultHasher::new();
     // The name of the file identifies the comparison, so that a repeated test overwrites its note.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The first supported kernel: the oldest long-term one in which a program may write all fields that PERT writes.
 const MIN_KERNEL: (u32, u32) = (6, 1);
-/// The first kernel in which a registration ends with its holder (BPF_F_LINK).
+/// The first kernel in which a registration ends with its holder (`BPF_F_LINK`).
 const LINKS: (u32, u32) = (6, 4);
 /// Capabilities and their bits in `CapEff` (`include/uapi/linux/capability.h`).
 const CAPABILITIES: [(u32, &str); 3] = [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (39, "CAP_BPF")];
