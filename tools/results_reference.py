@@ -70,7 +70,7 @@ def metrics_of_studies() -> str:
 
 def study_row(name: str, entry: StudyEntry) -> str:
     """Write the row of a metric: its unit, its title and unit in print, and its definition."""
-    unit = entry.print or entry.unit
+    unit = entry.unit if entry.print is None else entry.print
     return row(f"`{name}`", entry.unit, f"{entry.title} ({unit})" if unit else entry.title, entry.definition)
 
 

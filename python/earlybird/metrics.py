@@ -78,7 +78,7 @@ class StudyEntry:
     unit
         Unit of the stored value; empty without one.
     print
-        Unit in print.
+        Unit in print; None for that of the stored value, empty for none.
     digits
         Most decimals in print.
     direction
@@ -93,7 +93,7 @@ class StudyEntry:
     definition: str
     when: tuple[str, ...]
     unit: str = ""
-    print: str = ""
+    print: str | None = None
     digits: int = 1
     direction: Direction = ""
     scale: str = "linear"

@@ -173,3 +173,12 @@ fn keys_beside_the_file_have_ranges(#[case] keys: &str, #[case] expected: &str) 
     let error = resolved("range.txt", "800\n", keys).expect_err("a bad key").to_string();
     assert!(error.replace("flows.film", "flows.0").starts_with(expected), "{error}");
 }
+
+#[test]
+fn canonical_json_is_read_as_it_was_written() {
+    // 24 frames per second have times such as 5/24 s, whose last digit an inexact parser changes.
+    let sizes = "800\n".repeat(2400);
+    let scenario = resolved("round-trip.txt", &sizes, ", fps = 24").unwrap_or_else(|error| panic!("{error}"));
+    let text = canonical_json(&scenario);
+    assert_eq!(canonical_json(&resolve(&text, &[]).expect("a canonical scenario")), text);
+}

@@ -68,8 +68,8 @@ class Metric:
 
 
 def _metric(name: str, entry: StudyEntry) -> Metric:
-    printed = entry.print or entry.unit
-    scale = PRINTED[entry.unit, printed] if printed != entry.unit else 1.0
+    printed = entry.unit if entry.print is None else entry.print
+    scale = PRINTED[entry.unit, printed] if printed not in ("", entry.unit) else 1.0
     is_signed = entry.scale == "signed"
     return Metric(name, entry.title, printed, entry.digits, scale, is_signed, entry.direction)
 
