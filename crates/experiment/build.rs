@@ -32,7 +32,9 @@ fn section<'a>(register: &'a Table, name: &str) -> &'a Table {
 /// Returns pairs of name and type as Rust code, in the order of the register.
 fn entries(node: &Table) -> String {
     let entries = section(node, "entries").iter();
-    entries.map(|(name, entry)| format!("({name:?}, Type::{}), ", variant(name, entry))).collect()
+    let rows: Vec<String> =
+        entries.map(|(name, entry)| format!("({name:?}, Type::{})", variant(name, entry))).collect();
+    rows.iter().flat_map(|row| [row.as_str(), ", "]).collect()
 }
 
 fn variant(name: &str, entry: &Value) -> &'static str {

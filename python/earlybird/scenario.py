@@ -21,7 +21,13 @@ The packet whose age the early-retransmission rule reads.
 
 AlphaRule: TypeAlias = Literal["direct", "ramped", "literal"] | Parameter
 """
-How PERT's increase per round trip moves to its target.
+The rule by which PERT's increase per round trip moves to its target.
+"""
+
+
+Backend: TypeAlias = Literal["sim", "live", "kernel"] | Parameter
+"""
+Where an experiment takes place. The links are the same everywhere.
 """
 
 
@@ -170,7 +176,7 @@ class Mah:
 
 MaxDelay: TypeAlias = Literal["smoothed", "raw"] | Parameter
 """
-What PERT's largest queueing delay is the largest of.
+The delay of which PERT's largest queueing delay is the maximum.
 """
 
 
@@ -277,13 +283,13 @@ A data rate above zero with its unit: b/s, kb/s, Mb/s or Gb/s (also bit/s or bps
 
 RateRule: TypeAlias = Literal["throughput", "bola", "l2a"] | Parameter
 """
-How a viewer chooses the rate of a segment.
+Rate adaptation of a viewer.
 """
 
 
 Recovery: TypeAlias = Literal["sack1", "rfc6675", "tahoe", "reno", "newreno", "rack-tlp"] | Parameter
 """
-How losses are found and repaired. The profile and the transport choose one if none is given.
+Loss detection and repair. The profile and the transport choose one if none is given.
 """
 
 
@@ -314,7 +320,7 @@ The unit of a trace's sizes.
 
 SlowStart: TypeAlias = Literal["standard", "hystart", "hystart-linux", "hystart-plus-plus"] | Parameter
 """
-How slow start ends.
+The end of slow start.
 """
 
 
@@ -500,7 +506,7 @@ Congestion control and loss repair by name; `-er` adds early retransmission, `-r
 
 Undo: TypeAlias = Literal["none", "eifel", "dsack", "either"] | Parameter
 """
-What tells that a retransmission was needless, so that the reduction is taken back.
+Detection of spurious retransmissions, after which the window reduction is undone.
 """
 
 
@@ -557,20 +563,14 @@ class WindowLimit:
 
 WindowReduction: TypeAlias = Literal["immediate", "prr"] | Parameter
 """
-How the window falls while losses are repaired.
-"""
-
-
-Backend: TypeAlias = Literal["sim", "live", "kernel"] | Parameter
-"""
-Where an experiment takes place. The links are the same everywhere.
+The reduction of the window in recovery.
 """
 
 
 @dataclass(kw_only=True)
 class AccessDelay:
     """
-    How far the hosts of a group's flows are from their routers in a dumbbell. Both hosts of a flow are equally far, and the
+    Propagation delay between the hosts of a group's flows and their routers in a dumbbell. Both hosts of a flow are equally far, and the
     round trip has this delay four times.
     """
 
@@ -591,7 +591,7 @@ class AccessDelay:
 @dataclass(kw_only=True)
 class AdaptiveDelay:
     """
-    How a playback delay follows the network.
+    Adaptation of a playback delay to the network.
     """
 
     least: Time | None = None
@@ -607,16 +607,16 @@ class AdaptiveDelay:
 @dataclass(kw_only=True)
 class Backlog:
     """
-    What the sender does about old data that it still holds.
+    The treatment of old data that the sender still holds.
     """
 
     discard_past_deadline: Time | None = None
     """
-    Gives up what was written longer ago than this.
+    Abandons what was written longer ago than this.
     """
     discard_hopeless: Time | None = None
     """
-    Gives up what could not be there within this time of its writing even if it left now: half a round trip earlier.
+    Abandons what could not be there within this time of its writing even if it left now: half a round trip earlier.
     """
 
 
@@ -628,7 +628,7 @@ class Bbr:
 
     beta: Fraction | None = None
     """
-    What a round trip with losses leaves of bandwidth and volume, at least (`BBR.Beta`; default 0.7).
+    The smallest factor by which a round trip with losses reduces bandwidth and inflight volume (`BBR.Beta`; default 0.7).
     """
     headroom: Fraction | None = None
     """
@@ -640,7 +640,7 @@ class Bbr:
     """
     min_rtt_window: Time | None = None
     """
-    How long the shortest round trip counts (`BBR.MinRTTFilterLen`; default 10 s).
+    Time for which a minimum RTT sample is valid (`BBR.MinRTTFilterLen`; default 10 s).
     """
     probe_rtt_duration: Time | None = None
     """
@@ -723,11 +723,11 @@ class Codel:
 
     ecn: bool | Parameter | None = None
     """
-    Mark packets of senders that understand it in place of dropping them (default false).
+    Mark packets of ECN-capable senders in place of dropping them (default false).
     """
     interval: Time | None = None
     """
-    For how long they must have waited longer before anything is dropped: a long round trip (default 100 ms).
+    Time for which the delay must exceed the target before anything is dropped: a long round trip (default 100 ms).
     """
     limit: int | Parameter | None = None
     """
@@ -739,7 +739,7 @@ class Codel:
     """
     target: Time | None = None
     """
-    How long packets may wait in a good queue (default 5 ms).
+    Acceptable queueing delay (default 5 ms).
     """
 
 
@@ -755,12 +755,12 @@ class Copa:
     """
     delta: float | Parameter | None = None
     """
-    What delay counts beside throughput in the default mode: a flow has about 1.25 / delta packets in the queue (the paper's δ;
+    The weight of delay against throughput in the default mode: a flow has about 1.25 / delta packets in the queue (the paper's δ;
     default 0.5).
     """
     min_rtt_window: Time | None = None
     """
-    How long the shortest round trip counts (default 10 s).
+    Time for which a minimum RTT sample is valid (default 10 s).
     """
 
 
@@ -776,7 +776,7 @@ class Cubic:
     """
     slow_start: SlowStart | None = None
     """
-    How slow start ends (`v23`: `hystart`, `linux`: `hystart-linux`, else `standard`).
+    The end of slow start (`v23`: `hystart`, `linux`: `hystart-linux`, else `standard`).
     """
     version: CubicVersion | None = None
     """
@@ -863,7 +863,7 @@ class DualPi2:
     """
     target: Time | None = None
     """
-    How long classic packets shall wait (default 15 ms).
+    Target queueing delay of classic packets (default 15 ms).
     """
     update: Time | None = None
     """
@@ -1014,7 +1014,7 @@ class FqCodel:
 
     ecn: bool | Parameter | None = None
     """
-    Mark packets of senders that understand it in place of dropping them (default true).
+    Mark packets of ECN-capable senders in place of dropping them (default true).
     """
     flows: int | Parameter | None = None
     """
@@ -1022,7 +1022,7 @@ class FqCodel:
     """
     interval: Time | None = None
     """
-    For how long they must have waited longer before anything is dropped (default 100 ms).
+    Time for which the delay must exceed the target before anything is dropped (default 100 ms).
     """
     limit: int | Parameter | None = None
     """
@@ -1038,7 +1038,7 @@ class FqCodel:
     """
     target: Time | None = None
     """
-    How long packets may wait in a good queue (default 5 ms).
+    Acceptable queueing delay (default 5 ms).
     """
 
 
@@ -1062,11 +1062,11 @@ class Frames:
     """
     size_unit: SizeUnit | None = None
     """
-    What the file counts sizes in (default bytes).
+    Unit of sizes in the file (default bytes).
     """
     time_unit: TimeUnit | None = None
     """
-    What the file counts time in (default ms).
+    Unit of times in the file (default ms).
     """
 
 
@@ -1193,7 +1193,7 @@ class Loss:
 @dataclass(kw_only=True)
 class Measure:
     """
-    What to measure.
+    The measurements.
     """
 
     bottleneck: str | None = None
@@ -1283,11 +1283,11 @@ class Pie:
     """
     burst: Time | None = None
     """
-    How long a burst after quiet times goes unpunished (default 150 ms).
+    Time for which a burst after quiet times is not dropped from (default 150 ms).
     """
     ecn: bool | Parameter | None = None
     """
-    Mark packets of senders that understand it in place of dropping them (default false) …
+    Mark packets of ECN-capable senders in place of dropping them (default false) …
     """
     limit: int | Parameter | None = None
     """
@@ -1299,7 +1299,7 @@ class Pie:
     """
     target: Time | None = None
     """
-    How long packets shall wait (default 15 ms).
+    Target queueing delay (default 15 ms).
     """
     update: Time | None = None
     """
@@ -1380,7 +1380,7 @@ class RateStep:
     """
     rate: Rate
     """
-    How fast the link sends from then on.
+    Rate of the link from then on.
     """
 
 
@@ -1416,7 +1416,7 @@ class Red:
     """
     ecn: bool | Parameter | None = None
     """
-    Mark packets of senders that understand it while the average is below `max-threshold` (default false).
+    Mark packets of ECN-capable senders while the average is below `max-threshold` (default false).
     """
     gentle: bool | Parameter | None = None
     """
@@ -1466,7 +1466,7 @@ class Reorder:
 
     delay: Time
     """
-    How much later a kept packet arrives; the most if `packets` is given.
+    Additional delay of a held packet; the largest one if `packets` is given.
     """
     probability: Fraction
     """
@@ -1527,7 +1527,7 @@ class RetransmissionTimer:
 @dataclass(kw_only=True)
 class Reverse:
     """
-    What differs on the way back over a dumbbell's bottleneck: a slower link for ACKs, losses of ACKs, and the like.
+    Differences of the right-to-left direction of a dumbbell's bottleneck: a slower link for ACKs, losses of ACKs, and the like.
     """
 
     delay: Time | None = None
@@ -1540,11 +1540,11 @@ class Reverse:
     """
     loss: list[Loss] | Parameter | None = None
     """
-    What gets lost on the way to the queue.
+    Random loss before the queue.
     """
     rate: Rate | None = None
     """
-    How fast the link sends (default: as the bottleneck).
+    Rate of the link in bits per second (default: the bottleneck's).
     """
     rate_steps: list[RateStep] | Parameter | None = None
     """
@@ -1593,7 +1593,7 @@ class Segments:
     """
     rule: RateRule | None = None
     """
-    How the viewer chooses the rate of a segment (default `throughput`).
+    Rate adaptation of the viewer (default `throughput`).
     """
     segment: Time | None = None
     """
@@ -1609,7 +1609,7 @@ class Segments:
 @dataclass(kw_only=True)
 class SendLimit:
     """
-    How much a sender may hold: written and not acknowledged.
+    The most data that a sender may hold: written and not acknowledged.
     """
 
     packets: int | Parameter | None = None
@@ -1634,7 +1634,7 @@ class Srt:
     """
     latency: Time | None = None
     """
-    How long a packet is held after the time at which it would arrive without queues (default 120 ms, unless
+    Time for which a packet is held after it would have arrived without queues (default 120 ms, unless
     `latency-round-trips` is given).
     """
     latency_round_trips: float | Parameter | None = None
@@ -1695,7 +1695,7 @@ class Vegas:
 @dataclass(kw_only=True)
 class Application:
     """
-    What a sender writes.
+    The application of a sender.
     """
 
     cbr: Cbr | None = None
@@ -1744,7 +1744,7 @@ class Application:
 @dataclass(kw_only=True)
 class Client:
     """
-    Who watches or listens at the receiving end of a media flow.
+    The client of a media flow at the receiver.
     """
 
     deadline: DeadlineClient | None = None
@@ -1765,7 +1765,7 @@ class Pert:
 
     alpha: AlphaRule | None = None
     """
-    How the increase per round trip moves to its target.
+    The rule by which the increase per round trip moves to its target.
     """
     curve_tail: CurveTail | None = None
     """
@@ -1781,7 +1781,7 @@ class Pert:
     """
     guards: bool | Parameter | None = None
     """
-    What no paper prints: at most one early response per round trip, which leaves no fewer than two segments, and a largest
+    Rules that no paper prints: at most one early response per round trip, which leaves no fewer than two segments, and a largest
     queueing delay of at least 10 ms where it divides (`text`: false, else true).
     """
     loss_factor: LossFactor | None = None
@@ -1790,11 +1790,11 @@ class Pert:
     """
     max_delay: MaxDelay | None = None
     """
-    What the largest queueing delay is the largest of.
+    The delay of which the largest queueing delay is the maximum.
     """
     pi: PiDesign | None = None
     """
-    What the PI controller is designed for (preset `pi`).
+    The path for which the PI controller is designed (preset `pi`).
     """
     preset: PertPreset | None = None
     """
@@ -1853,7 +1853,7 @@ class RealTime:
 
     backlog: Backlog | None = None
     """
-    What the sender does about old data that it still holds.
+    The treatment of old data that the sender still holds.
     """
     delivery: Delivery | None = None
     """
@@ -1870,7 +1870,7 @@ class RealTime:
     """
     send_limit: SendLimit | None = None
     """
-    How much the sender may hold, with `block` and `discard-oldest`.
+    The most data that the sender may hold, with `block` and `discard-oldest`.
     """
     skip_notice: bool | Parameter | None = None
     """
@@ -1898,7 +1898,7 @@ class Channel:
     """
     loss: list[Loss] | Parameter | None = None
     """
-    What gets lost on the way to the queue.
+    Random loss before the queue.
     """
     queue: Queue | None = None
     """
@@ -1906,7 +1906,7 @@ class Channel:
     """
     rate: Rate | None = None
     """
-    How fast the link sends, in bits per second.
+    Rate of the link in bits per second.
     """
     rate_steps: list[RateStep] | Parameter | None = None
     """
@@ -1938,7 +1938,7 @@ class Dumbbell:
     """
     reverse: Reverse | None = None
     """
-    How the right-to-left direction of the bottleneck differs.
+    Differences of the right-to-left direction of the bottleneck.
     """
     reverse_queue: Queue | None = None
     """
@@ -2011,7 +2011,7 @@ class Endpoint:
     pacing: bool | Parameter | None = None
     """
     Send at a rate instead of in bursts: 2·cwnd/SRTT below half the slow-start threshold, 1.2·cwnd/SRTT above, as Linux
-    does (default false; `bbr`, `copa` and `prague` always have a rate of their own).
+    does (default false; a congestion control with a rate of its own always sends at that).
     """
     pert: Pert | None = None
     """
@@ -2048,7 +2048,7 @@ class Endpoint:
     """
     recovery: Recovery | None = None
     """
-    How losses are found and repaired (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`, `linux` and `-rack`: `rack-tlp`;
+    Loss detection and repair (default by transport; with SACK `ns2`: `sack1`, `rfc`: `rfc6675`, `linux` and `-rack`: `rack-tlp`;
     `linux` with `-er`, which counts duplicate ACKs: `rfc6675`).
     """
     reno: Reno | None = None
@@ -2088,7 +2088,7 @@ class Endpoint:
     """
     undo: Undo | None = None
     """
-    What tells that a retransmission was needless; the reduction is then taken back, RFC 4015 (default `none`; `linux` where
+    Detection of spurious retransmissions, after which the window reduction is undone, RFC 4015 (default `none`; `linux` where
     it can be: `either`).
     """
     unsent_limit: int | Parameter | None = None
@@ -2105,7 +2105,7 @@ class Endpoint:
     """
     window_reduction: WindowReduction | None = None
     """
-    How the window falls while losses are repaired (default `immediate`; `earlybird-rt`, and `linux` where it can be: `prr`).
+    The reduction of the window in recovery (default `immediate`; `earlybird-rt`, and `linux` where it can be: `prr`).
     """
 
 
@@ -2117,7 +2117,7 @@ class Flow:
 
     application: Application
     """
-    What the sender writes.
+    The application of the sender.
     """
     from_: str
     """
@@ -2137,7 +2137,7 @@ class Flow:
     """
     client: Client | None = None
     """
-    Who watches or listens at the other end, of a media flow (default: nobody; with a transport of the real-time mode a client
+    The client of a media flow at the receiver (default: none; with a transport of the real-time mode a client
     with a deadline).
     """
     count: int | Parameter | None = None
@@ -2186,7 +2186,7 @@ class Link:
     """
     loss: list[Loss] | Parameter | None = None
     """
-    What gets lost on the way to the queue, in the forward direction only.
+    Random loss before the queue, in the forward direction only.
     """
     queue: Queue | None = None
     """
@@ -2194,7 +2194,7 @@ class Link:
     """
     rate: Rate | None = None
     """
-    How fast the link sends, in bits per second.
+    Rate of the link in bits per second.
     """
     rate_steps: list[RateStep] | Parameter | None = None
     """
@@ -2248,13 +2248,17 @@ class Scenario:
     """
     The links and nodes.
     """
+    backend: Backend | None = None
+    """
+    Where it takes place (default `sim`).
+    """
     endpoint: Endpoint | None = None
     """
     Settings of every endpoint unless a flow says otherwise.
     """
     measure: Measure | None = None
     """
-    What to measure.
+    The measurements.
     """
     parameters: dict[str, Any] | None = None
     """
@@ -2266,9 +2270,5 @@ class Scenario:
     """
     title: str | None = None
     """
-    What this experiment shows, in one line.
-    """
-    backend: Backend | None = None
-    """
-    Where it takes place (default `sim`).
+    Subject of the experiment, in one line.
     """

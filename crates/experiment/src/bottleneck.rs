@@ -21,7 +21,9 @@ fn slowest(network: &Network, flows: &[Flow], end: Instant) -> Result<String, Sc
     let mut crossing: BTreeMap<LinkId, u64> = BTreeMap::new();
     for flow in flows {
         let [there, _] = paths(network, flow)?;
-        there.into_iter().for_each(|link| *crossing.entry(link).or_default() += u64::from(flow.count));
+        for link in there {
+            *crossing.entry(link).or_default() += u64::from(flow.count);
+        }
     }
     let bits = |link: &LinkId| channel_of(network, *link).map_or(0.0, |channel| bits_before(&channel, end));
     let slowest = crossing.into_iter().min_by(|(one, flows), (other, others)| {

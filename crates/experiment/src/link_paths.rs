@@ -13,8 +13,8 @@ pub(crate) fn link_names(network: &Network, flow: &Flow) -> Result<[Vec<String>;
         return Ok(links.map(|link| vec![ACCESS.to_owned(), link.to_owned()]));
     }
     let names = network.link_names();
-    let named = |path: Vec<LinkId>| path.into_iter().map(|link| names[link.0 as usize].clone()).collect();
-    Ok(paths(network, flow)?.map(named))
+    let to_names = |path: Vec<LinkId>| path.into_iter().map(|link| names[link.0 as usize].clone()).collect();
+    Ok(paths(network, flow)?.map(to_names))
 }
 
 /// Returns the paths of a flow between two named nodes, there and back. Links have the numbers that the simulator gives them:
@@ -43,5 +43,5 @@ pub(crate) fn no_route(flow: &Flow) -> ScenarioError {
 pub(crate) fn channel_of(network: &Network, link: LinkId) -> Option<Channel> {
     let Network::Links(links) = network else { return None };
     let model = links.get(link.0 as usize / 2)?;
-    Some(if link.0 % 2 == 0 { model.forward() } else { model.backward() })
+    Some(if link.0.is_multiple_of(2) { model.forward() } else { model.backward() })
 }

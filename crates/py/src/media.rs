@@ -4,7 +4,7 @@ use earlybird_scenario::{ReadMedia, ScenarioError, Wanted};
 use pyo3::prelude::*;
 use std::path::Path;
 
-/// Reads video files with the Python package: `FFmpeg` comes with its dependency PyAV.
+/// Reads video files with the Python package: `FFmpeg` comes with its dependency `PyAV`.
 pub(crate) struct WithPython;
 
 impl ReadMedia for WithPython {

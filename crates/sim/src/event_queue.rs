@@ -147,7 +147,7 @@ impl EventQueue {
         match self.buckets.next_nearby(self.next_bucket) {
             // An event in the heap may come before the next bucket; then the slow path merges it.
             Some(next) if next < self.overflow_bucket && self.adjustment.events < ADJUSTMENT_EVENTS => {
-                self.open_bucket(next)
+                self.open_bucket(next);
             }
             _ => self.advance_far(),
         }

@@ -127,7 +127,7 @@ impl QueueServer {
         let next = match &mut self.schedule {
             ServiceSchedule::VariableRate(_) => Some(self.free_at).filter(|free_at| !free_at.is_not_after(now)),
             ServiceSchedule::Opportunities(opportunities) => {
-                let has_more = self.partly_sent.is_some() || self.queue.len() > 0;
+                let has_more = self.partly_sent.is_some() || !self.queue.is_empty();
                 has_more.then(|| now.until(opportunities.after(now.at)))
             }
         };

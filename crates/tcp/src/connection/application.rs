@@ -302,7 +302,7 @@ impl Connection {
 
     /// Returns the estimate of the segments in the network; without SACK, those not acknowledged.
     pub fn in_flight(&self) -> u64 {
-        self.sender.loss().recovery().pipe(&self.sender.buffer().scoreboard())
+        self.sender.loss().recovery().pipe(self.sender.buffer().scoreboard())
     }
 
     /// Returns the segments above the first hole that the peer has reported by SACK.

@@ -169,7 +169,7 @@ impl Connection {
             }
             // With Fast Open the FIN may have left.
             TcpState::SynSent | TcpState::SynReceived if !self.sender.buffer().queue().is_finished() => {
-                self.sender.queue_fin()
+                self.sender.queue_fin();
             }
             TcpState::Listen => self.stop(Ending::Aborted),
             TcpState::SynSent

@@ -50,7 +50,7 @@ impl Frames {
         self.held.iter().map(|frame| frame.end - frame.start).sum()
     }
 
-    /// Takes out the lowest frame, which lies behind a hole if it ends out_of_order `nxt`.
+    /// Takes out the lowest frame, which lies behind a hole if it ends `out_of_order` `nxt`.
     pub(super) fn pop_any(&mut self, nxt: u64) -> Option<Range<u64>> {
         let frame = self.held.pop_front()?;
         // Delivered early: its bytes must not be counted as unread when the hole is filled.

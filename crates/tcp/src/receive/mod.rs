@@ -284,7 +284,7 @@ impl Receiver {
         range
     }
 
-    /// Returns whether the range fits into the list of ranges. A range that does not fit was never SACKed, so there is no reneging
+    /// Returns whether the range fits into the list of ranges. A range that does not fit was never `SACKed`, so there is no reneging
     /// (RFC 2018 §8); the next one in order always fits.
     #[inline]
     fn can_store(&self, range: &Range<u64>) -> bool {

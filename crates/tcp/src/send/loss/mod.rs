@@ -289,23 +289,8 @@ impl Loss {
                 !self.recovery.is_recovering() && self.activity.restarts < scoreboard.outstanding()
             }
             RtoRestart::Arrivals => ack.delivered > 0,
-            RtoRestart::Repairs => self.is_timed() && self.is_of_before_repair(scoreboard),
+            RtoRestart::Repairs => self.is_timed() && is_before_repair(scoreboard),
         }
-    }
-
-    /// Returns whether SACK newly reports a segment that was sent before the first missing one was sent last.
-    fn is_of_before_repair(&self, scoreboard: &Scoreboard) -> bool {
-        // Such a report does not show yet whether the repair arrived, so it must not count against the repair's timer.
-        let arrived = scoreboard.delivered().iter().find(|segment| segment.transmissions == 1);
-        let repair = scoreboard.segment(scoreboard.una());
-        arrived.zip(repair).is_some_and(|(arrived, (_, repair))| arrived.departed < repair.departed)
-    }
-
-    /// Returns what is known of the first missing segment.
-    pub(super) fn missing(&self, now: Instant, duplicates: u32, scoreboard: &Scoreboard) -> Missing {
-        let transmissions = scoreboard.segment(scoreboard.una()).map_or(0, |(_, sent)| sent.transmissions);
-        let sent = Instant::from_nanos(now.as_nanos() - scoreboard.age(now).missing.as_nanos());
-        Missing { duplicates, transmissions: u32::from(transmissions), sent: Some(sent) }
     }
 
     /// Takes note that a loss was detected: its repair must arrive within a timeout.
@@ -472,4 +457,19 @@ impl Loss {
     pub(super) fn take_empty_probe(&mut self) -> bool {
         self.persist.take_empty()
     }
+}
+
+/// Returns whether SACK newly reports a segment that was sent before the first missing one was sent last.
+fn is_before_repair(scoreboard: &Scoreboard) -> bool {
+    // Such a report does not show yet whether the repair arrived, so it must not count against the repair's timer.
+    let arrived = scoreboard.delivered().iter().find(|segment| segment.transmissions == 1);
+    let repair = scoreboard.segment(scoreboard.una());
+    arrived.zip(repair).is_some_and(|(arrived, (_, repair))| arrived.departed < repair.departed)
+}
+
+/// Returns what is known of the first missing segment.
+pub(super) fn missing(now: Instant, duplicates: u32, scoreboard: &Scoreboard) -> Missing {
+    let transmissions = scoreboard.segment(scoreboard.una()).map_or(0, |(_, sent)| sent.transmissions);
+    let sent = Instant::from_nanos(now.as_nanos() - scoreboard.age(now).missing.as_nanos());
+    Missing { duplicates, transmissions: u32::from(transmissions), sent: Some(sent) }
 }

@@ -367,9 +367,8 @@ impl Rate {
         is_recovering: bool,
     ) -> EcnSignal {
         match self.ecn.feedback() {
-            Feedback::None => EcnSignal::None,
             Feedback::Classic if flags.contains(Flags::ECE) => EcnSignal::Echo,
-            Feedback::Classic => EcnSignal::None,
+            Feedback::None | Feedback::Classic => EcnSignal::None,
             Feedback::Accurate => {
                 let marked = self.ecn.read_ace(flags, ack.delivered);
                 let marks = Marks {

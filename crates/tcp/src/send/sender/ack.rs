@@ -8,6 +8,7 @@ use super::{AckPath, Sender};
 use crate::policy::control::{Flight, Missing, Progress};
 use crate::policy::recovery::{Outcome, PartialTimer, VegasProgress};
 use crate::scoreboard::{Acknowledgement, clock};
+use crate::send::loss;
 use crate::send::partial::snack::Skip;
 use crate::send::rate::{EcnSignal, Repair};
 use crate::trace::{Cx, TraceEvent};
@@ -297,7 +298,7 @@ impl Sender {
                 self.deflate(cx, surplus);
             }
             Outcome::Loss { duplicates, flight } => {
-                let missing = self.loss.missing(cx.now, duplicates, self.buffer.scoreboard());
+                let missing = loss::missing(cx.now, duplicates, self.buffer.scoreboard());
                 self.on_loss(cx, missing, flight);
             }
             Outcome::ProbeRepaired { flight } => {

@@ -69,7 +69,7 @@ impl HystartPlusPlus {
                 self.phase = Phase::Conservative { css_baseline_min_rtt: current_round_min_rtt, rounds: 0 };
             }
             Phase::Conservative { css_baseline_min_rtt, .. } if current_round_min_rtt < css_baseline_min_rtt => {
-                self.phase = Phase::SlowStart
+                self.phase = Phase::SlowStart;
             }
             _ => {}
         }

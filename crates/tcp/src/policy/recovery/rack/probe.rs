@@ -13,7 +13,7 @@ pub(super) struct Probe {
     deadline: Instant,
     is_due: bool,
     /// The outstanding probe.
-    in_flight_probe: Option<ProbeInFlight>,
+    in_flight: Option<ProbeInFlight>,
     /// Whether an RTT was measured since the last probe; before the first one, that of the handshake.
     is_measured: bool,
     has_rtt: bool,
@@ -51,7 +51,7 @@ impl Probe {
             longest_ack_delay: config.longest_ack_delay,
             deadline: Instant::NEVER,
             is_due: false,
-            in_flight_probe: None,
+            in_flight: None,
             is_measured: true,
             has_rtt: false,
             was_sent: false,
@@ -89,15 +89,14 @@ impl Probe {
     /// Stops the timer and drops an outstanding probe: a recovery starts (RFC 8985 §7.1).
     pub(super) fn forget(&mut self) {
         self.cancel();
-        self.in_flight_probe = None;
+        self.in_flight = None;
     }
 
     /// Processes the expiry of the timer. There is one probe at a time, and none before an RTT was measured since the last (RFC 8985
     /// §7.3).
     pub(super) fn fire(&mut self, scoreboard: &Scoreboard) {
         self.deadline = Instant::NEVER;
-        self.is_due =
-            self.in_flight_probe.is_none() && self.is_measured && self.has_rtt && scoreboard.outstanding() > 0;
+        self.is_due = self.in_flight.is_none() && self.is_measured && self.has_rtt && scoreboard.outstanding() > 0;
     }
 
     /// Processes a delivered segment: one sent once measures the RTT.
@@ -112,7 +111,7 @@ impl Probe {
 
     /// Returns whether a probe is outstanding.
     pub(super) fn is_outstanding(&self) -> bool {
-        self.in_flight_probe.is_some()
+        self.in_flight.is_some()
     }
 
     pub(super) fn is_due(&self) -> bool {
@@ -122,7 +121,7 @@ impl Probe {
     /// Processes the transmission of the probe.
     pub(super) fn on_sent(&mut self, is_new: bool, scoreboard: &Scoreboard) {
         self.is_due = false;
-        self.in_flight_probe = Some(ProbeInFlight {
+        self.in_flight = Some(ProbeInFlight {
             end: scoreboard.smax(),
             position: scoreboard.end_position(),
             is_retransmission: !is_new,
@@ -133,8 +132,7 @@ impl Probe {
 
     /// Processes an ACK (RFC 8985 §7.4.2).
     pub(super) fn on_ack(&mut self, ack: &Acknowledgement, scoreboard: &Scoreboard) -> ProbeResult {
-        let Some(in_flight_probe) =
-            self.in_flight_probe.filter(|in_flight_probe| scoreboard.una() >= in_flight_probe.end)
+        let Some(in_flight_probe) = self.in_flight.filter(|in_flight_probe| scoreboard.una() >= in_flight_probe.end)
         else {
             return ProbeResult::Nothing;
         };
@@ -142,7 +140,7 @@ impl Probe {
         // A bare duplicate ACK beyond the probe means that both copies arrived (§7.4.2, without DSACK).
         let repeats_ack = ack.has_no_blocks && ack.bytes == 0;
         if !in_flight_probe.is_retransmission || both_arrived || scoreboard.una() > in_flight_probe.end || repeats_ack {
-            self.in_flight_probe = None;
+            self.in_flight = None;
         }
         let is_repaired = in_flight_probe.is_retransmission && !both_arrived && scoreboard.una() > in_flight_probe.end;
         if is_repaired { ProbeResult::RepairedLoss } else { ProbeResult::Nothing }
