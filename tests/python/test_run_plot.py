@@ -112,7 +112,7 @@ def test_a_picture_leaves_how_often_is_measured_to_the_scenario() -> None:
     def series(**overrides: str) -> str | None:
         return measured(resolve(SMALL, overrides)).series
 
-    assert series(duration="40s") == "100000000ns"
+    assert series(duration="40s") == "100ms"
     assert series(**{"duration": "40s", "measure.series": "1s"}) == "1s"
 
 
