@@ -78,7 +78,8 @@ class ResolvedScenario:
     series: str | None
     """The time between two samples of the series, if there are series."""
     sweep_grid: dict[str, list[Any]]
-    sweep_seeds: list[int]
+    sweep_seeds: int | list[int]
+    """The number of seeds, counted from 1, or the seeds."""
 
     def __init__(
         self, text: str, overrides: list[tuple[str, str]] = ..., folder: str = "", source: str | None = None

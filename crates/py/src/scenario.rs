@@ -50,6 +50,13 @@ impl ResolvedScenario {
     }
 }
 
+/// The seeds of a sweep, for Python.
+#[derive(IntoPyObject)]
+pub(crate) enum SweepSeeds {
+    Count(u64),
+    List(Vec<u64>),
+}
+
 #[pymethods]
 impl ResolvedScenario {
     /// Parses TOML or JSON. Files that it names are in `folder`; errors name the file `source` and the line in it.
@@ -142,12 +149,12 @@ impl ResolvedScenario {
         py.import("json")?.call_method1("loads", (text,))
     }
 
-    /// The seeds of the sweep.
+    /// The seeds of the sweep: their number, or a list. A billion of them stays one number until their limit is checked.
     #[getter]
-    fn sweep_seeds(&self) -> Vec<u64> {
+    fn sweep_seeds(&self) -> SweepSeeds {
         match self.scenario.sweep.as_ref().map_or(Seeds::Count(1), |sweep| sweep.seeds.clone()) {
-            Seeds::Count(count) => (1..=count).collect(),
-            Seeds::List(seeds) => seeds,
+            Seeds::Count(count) => SweepSeeds::Count(count),
+            Seeds::List(seeds) => SweepSeeds::List(seeds),
         }
     }
 

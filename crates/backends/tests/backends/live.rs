@@ -81,8 +81,8 @@ fn what_is_lost_is_stepped_over_in_time() {
         // Our own mode has time to repair everything twice; the other steps over what is missing, and reduces its window for it.
         assert!(transport == "mtcp" || lost <= 20.0, "{transport}: {lost}");
         assert!(of(&report, "random_losses") > 10.0 && of(&report, "retransmissions") > 0.0, "{transport}");
-        let received = of(&report, "notices_received");
-        assert!(received <= of(&report, "notices_sent") && of(&report, "bad_notices") == 0.0, "{transport}");
+        let received = of(&report, "snacks_received");
+        assert!(received <= of(&report, "snacks_sent") && of(&report, "invalid_snacks") == 0.0, "{transport}");
         assert!(received == 0.0 || of(&report, "segments_skipped") > 0.0, "{transport}");
     }
 }
