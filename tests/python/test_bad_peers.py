@@ -152,7 +152,7 @@ def test_what_answers_and_is_no_relay_is_named(answer: Callable[[bytes], list[by
     with unknown_peer(answer) as (port, lengths):
         address = f"eb://127.0.0.1:{port}?transport={transport}&conntimeo=500"
         state = reports(address, "file:/dev/null", lambda state: bool(state["refusal"]))
-    assert "no relay of earlybird" in state["refusal"]
+    assert "not an earlybird relay" in state["refusal"]
     assert state["peers"] == state["units"] == 0
     assert relay_line(state).endswith("Not connected: the peer is not an earlybird relay.")
     assert lengths[0] < 10_000  # nobody is shouted at
@@ -317,7 +317,7 @@ def test_statistics_replaced_what_something_else_wrote(earlybird: Program, tmp_p
 
 @pytest.mark.parametrize(
     ("source", "words"),
-    [("upd://:5000", r"did you mean `udp`"), ("file:/tmp", "is a directory"), ("http://:8080", "nothing can be read")],
+    [("upd://:5000", r"did you mean `udp`"), ("file:/tmp", "is a directory"), ("http://:8080", "only serves")],
 )
 def test_a_source_that_is_none_is_reported_at_once(source: str, words: str) -> None:
     with pytest.raises((InputError, OSError), match=words):

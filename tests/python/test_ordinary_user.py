@@ -41,7 +41,7 @@ assert execute(text, 1).summary["seed"] == 1
 
 EMULATION = """
 shape = link(rate="10M", delay="5ms")
-assert emulate(network(shape, shape), ["true"], peers=[["true"]]).exit_code == 0
+assert emulate(network(shape, shape), ["true"], servers=[["true"]]).exit_code == 0
 """
 
 THIS_MACHINE = """

@@ -124,7 +124,7 @@ def test_obs_drops_frames_while_the_line_has_half_the_rate() -> None:
     result = earlybird.run(INGEST)
     (flow,) = result.flows.to_dicts()
     drops = result.encoder.filter(pl.col("dropped_frame_type") != "")
-    first = {kind: drops.filter(dropped=kind)["time_s"].to_numpy().min() for kind in ("B", "P")}
+    first = {kind: drops.filter(dropped_frame_type=kind)["time_s"].to_numpy().min() for kind in ("B", "P")}
     assert flow["frames_dropped"] == drops.height == flow["b_frames_dropped"] + flow["p_frames_dropped"]
     # 700 ms of queue, and what socket and line hold before; P frames need 900 ms.
     assert 20.7 < first["B"] < first["P"] < 24
