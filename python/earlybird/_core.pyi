@@ -2,18 +2,21 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, Literal, Protocol, final
+from typing import Any, Literal, Protocol, Self, final
 
 __all__ = [
     "HostError",
     "NamespaceError",
     "PanicException",
+    "ResolvedNetwork",
     "ResolvedScenario",
     "ScenarioError",
+    "_panic",
     "check_address",
     "code_version",
     "duration",
     "emulate",
+    "is_network",
     "rate",
     "schema",
     "tcp_segments",
@@ -51,9 +54,9 @@ class _Outputs(Protocol):
 class ResolvedNetwork:
     """A complete, valid network without traffic."""
 
-    def __init__(
-        self, text: str, overrides: list[tuple[str, str]] = ..., folder: str = "", source: str | None = None
-    ) -> None:
+    def __new__(
+        cls, text: str, overrides: list[tuple[str, str]] = ..., folder: str = "", source: str | None = None
+    ) -> Self:
         """Parse TOML or JSON; `folder` has the files that it names, `source` is the file's name in errors."""
 
 def is_network(text: str) -> bool:
@@ -81,9 +84,9 @@ class ResolvedScenario:
     sweep_seeds: int | list[int]
     """The number of seeds, counted from 1, or the seeds."""
 
-    def __init__(
-        self, text: str, overrides: list[tuple[str, str]] = ..., folder: str = "", source: str | None = None
-    ) -> None:
+    def __new__(
+        cls, text: str, overrides: list[tuple[str, str]] = ..., folder: str = "", source: str | None = None
+    ) -> Self:
         """Parse TOML or JSON; `folder` has the files that it names, `source` is the file's name in errors."""
 
     def to_json(self) -> str:
