@@ -2,6 +2,9 @@
 // Each <figure class="plot"> holds its chart as JSON: `document` in earlybird/plots/vega.py describes it.
 "use strict";
 (() => {
+  const ERRORS = 1; // of Vega's log levels: its warnings are for authors of charts, not for readers
+  // The compiler states Vega 5 and the runtime beside it is 6, which reads the same: Vega-Embed would warn with each chart.
+  console.warn = () => {};
   const MANY = 200000; // bytes of data with which a canvas is faster than SVG
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const darkColours = JSON.parse(document.getElementById("dark-colours").textContent);
@@ -19,7 +22,7 @@
     const spec = place.clientWidth < chart.width ? chart.narrow : chart.wide;
     const renderer = JSON.stringify(chart.datasets).length > MANY ? "canvas" : "svg";
     spec.config.background = "transparent";
-    await vegaEmbed(place, { ...spec, datasets: chart.datasets }, { renderer, actions: false });
+    await vegaEmbed(place, { ...spec, datasets: chart.datasets }, { renderer, actions: false, logLevel: ERRORS });
     figure.dataset.points = Object.values(chart.datasets).reduce((sum, rows) => sum + rows.length, 0);
   }
 

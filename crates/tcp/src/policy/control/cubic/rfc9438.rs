@@ -380,7 +380,7 @@ mod tests {
             "cubic",
             "RFC 9438 §5.1 and §5.2, tables 1 and 2 (C = 0.4)",
             "mean windows of the control itself, 12 losses after the start, one loss in 10² to 10⁵ segments",
-            "8 of 8 within 7 % (−6.5 to +4.6 %: the tables assume a loss exactly at the w_max)",
+            "8 of 8 within 7 % (−6.5 to +4.6 %: the tables assume a loss exactly at the plateau)",
         );
     }
 
@@ -409,7 +409,7 @@ mod tests {
             Area::Control,
             "cubic",
             "RFC 9438 §4.4 and §4.5",
-            "window over 8 s after a loss at 100 segments, RTT 0.2 s: concave to the w_max, convex beyond, along W_cubic(t)",
+            "window over 8 s after a loss at 100 segments, RTT 0.2 s: concave to the plateau, convex beyond, along W_cubic(t)",
             "8 of 8 windows within a round trip of the curve",
         );
     }
@@ -430,7 +430,7 @@ mod tests {
             Area::Control,
             "cubic",
             "RFC 9438 §4.3",
-            "Reno-friendly region at RTT 10 ms: 0.53 segments per round trip up to the window saved the loss, then 1",
+            "Reno-friendly region at RTT 10 ms: 0.53 segments per round trip up to the window before the loss, then 1",
             "within 1 segment over 57 and 10 round trips",
         );
     }

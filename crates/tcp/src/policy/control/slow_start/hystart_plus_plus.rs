@@ -206,7 +206,7 @@ mod tests {
             Area::Control,
             "HyStart++",
             "RFC 9406 §4.2",
-            "slow start resumes when 8 rtt_sample_count fall below the css_baseline_min_rtt",
+            "slow start resumes when 8 samples fall below the baseline",
             "with the 8th",
         );
     }
