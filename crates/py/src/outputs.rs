@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What Python's `Outputs` has: `files`, the path of each file by its name, and `flows`, those to trace.
+/// The fields of the Python class `Outputs`: `files`, the path of each file by its name, and `flows`, those to trace.
 ///
 /// Names instead of one field per file: a new file needs no change here.
 #[derive(FromPyObject)]

@@ -1,4 +1,4 @@
-//! What a flow's endpoints depend on of its application and of its client.
+//! The facts on a flow's application and client that its endpoints depend on.
 
 use crate::model::{Application, Cbr, Client, DeadlineClient, Flow, Media};
 use earlybird_transport::{Kind, Units, Workload};

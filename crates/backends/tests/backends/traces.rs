@@ -80,7 +80,7 @@ impl Told {
         events.iter().filter(|event| event["name"] == name).collect()
     }
 
-    /// What holds in any backend: the trace agrees with itself, and with the tables.
+    /// Checks what holds in any backend: the trace agrees with itself, and with the tables.
     fn check(&self) {
         // Times of states are rounded to 10 µs.
         assert!(self.trace.windows(2).all(|pair| pair[0].time <= pair[1].time + 1e-5));
