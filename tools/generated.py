@@ -7,11 +7,7 @@ REPOSITORY = Path(__file__).parents[1]
 
 
 def write_or_check(target: Path, text: str, command: str) -> int:
-    """
-    Write a generated file, or with ``--check`` on the command line say whether it is up to date.
-
-    `text`: what it should contain. `command`: what brings it up to date. Returns the exit code: 1 if it is out of date.
-    """
+    """Write a generated file; with ``--check`` return 1 if it is out of date, and say the command that helps."""
     if "--check" not in sys.argv:
         target.write_text(text, encoding="utf-8")
     elif not target.exists() or text != target.read_text(encoding="utf-8"):

@@ -32,12 +32,7 @@ def folded(markdown: str) -> str:
 
 
 def named(markdown: str, page: str) -> str:
-    """
-    Put paths of the repository in the place of links that leave docs/.
-
-    `markdown`: the page's text. `page`: its path below docs/. Returns the text; a link to what is not there is kept,
-    for mkdocs to complain of.
-    """
+    """Put paths of the repository in the place of a page's links that leave docs/; dead ones stay for mkdocs."""
 
     def replaced(link: re.Match[str]) -> str:
         target = ((DOCS / page).parent / link[2]).resolve()

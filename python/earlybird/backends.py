@@ -24,15 +24,7 @@ MILLISECOND = 1000.0
 
 
 def warn_of_disturbance(summary: Mapping[str, Any]) -> None:
-    """
-    Warn of a run in real time that the machine did not keep up with.
-
-    Warns
-    -----
-    ScenarioWarning
-        If packets left the links much later than they were due, were lost between links and hosts, or the hosts slept
-        too long.
-    """
+    """Warn of packets that left the links late or were lost beside them, and of hosts that slept too long."""
     if summary.get("disturbed"):
         links, hosts = (summary[f"{name}_p99_us"] / MILLISECOND for name in ("added_delay", "host_lateness"))
         warnings.warn(

@@ -91,22 +91,7 @@ BASELINE = "sack"
 
 @dataclass(frozen=True)
 class BenchmarkPlan:
-    """
-    The measurements of a benchmark.
-
-    Attributes
-    ----------
-    repetitions
-        How often each is run; the best counts.
-    transports
-        Names, or None for all.
-    crowds
-        Numbers of flows from few to many.
-    ns2
-        Whether ns-2 is measured too, where it is installed.
-    studies
-        Whether runs of studies are.
-    """
+    """What a benchmark measures; the best of `repetitions` counts, and `transports` of None are all."""
 
     repetitions: int
     transports: tuple[str, ...] | None
@@ -173,22 +158,9 @@ def measure_all(plan: BenchmarkPlan = FULL, done: Callable[[], None] = lambda: N
     """
     Measure all cases, the transports, and few to many flows; then estimate the duration of studies.
 
-    Parameters
-    ----------
-    plan
-        What is measured, and how often.
-    done
-        Called after each run.
-
-    Yields
-    ------
-    dict
-        Per case: `case`, `bottleneck_packets_per_cpu_second`, `ns2_bottleneck_packets_per_cpu_second` (None without
-        ns-2) and `peak_memory_mb` (of the whole process, in 10⁶ bytes). Per transport: `transport`,
-        `bottleneck_packets_per_cpu_second` and `relative_to_sack` (None without `sack`). Per number of flows: `flows`,
-        `bottleneck_packets_per_cpu_second`, `peak_memory_mb` and `memory_per_flow_kb` (in 10³ bytes, beyond those of
-        the fewest; None for these). Per study: see `measure_studies`.
-        An interruption passes through when what was measured of the transports is given.
+    Rows have `case`, `transport`, `flows` or `study` (see `measure_studies`) in front; memory is that of the whole
+    process in 10⁶ bytes, per flow in 10³ bytes beyond the fewest flows. An interruption passes through when what was
+    measured of the transports is given. `done` is called after each run.
     """
     for case in CASES:
         yield _measure(case, plan, done)
@@ -199,12 +171,7 @@ def measure_all(plan: BenchmarkPlan = FULL, done: Callable[[], None] = lambda: N
 
 
 def measure_studies() -> list[dict[str, Any]]:
-    """
-    Estimate the duration of the studies on all processors, from their packets and the speed of this machine.
-
-    Returns `study`, `scale`, `runs`, `simulated_s`, `simulated_seconds_per_second`, `jobs` and `wall_s`: every study at
-    medium, all of them together, and at full the one with the most runs of long flows.
-    """
+    """Estimate how long the studies take on all processors: all at medium, at full the longest one."""
     from earlybird.study.language.library import ALL, choose_studies
     from earlybird.study.runs.cost import estimate, together
 
@@ -311,12 +278,7 @@ def measure_here(scenario: Path, settings: Sequence[str]) -> dict[str, float]:
 
 
 def _peak_memory_mb() -> float:
-    """
-    Return the largest memory this process has had, in 10⁶ bytes.
-
-    Linux hands `ru_maxrss` of the parent down to a new process, so that its own high-water mark is read where there
-    is one.
-    """
+    """Return the largest memory this process has had, in 10⁶ bytes; `ru_maxrss` begins with the parent's."""
     status = Path("/proc/self/status")
     if status.exists():
         fields = dict(line.split(":", 1) for line in status.read_text(encoding="ascii").splitlines())

@@ -17,17 +17,7 @@ if TYPE_CHECKING:
 
 
 class MediaError(InputError):
-    """Raised if a file cannot be used as a clip.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    problem : str
-        What is wrong with it, as the rest of a sentence that starts with the path.
-    hint : str
-        What to do about it.
-    """
+    """Raised if a file cannot be used as a clip: the `problem` goes on from the path, the `hint` says what to do."""
 
     def __init__(self, path: str | PathLike[str], problem: str, hint: str) -> None:
         super().__init__(f"{path} {problem}. {hint}")
@@ -36,32 +26,14 @@ class MediaError(InputError):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Clip:
-    """The frames of a video in decoding order.
+    """
+    The frames of a video in decoding order.
 
-    Attributes
-    ----------
-    path : Path
-        Where it came from.
-    codec : str
-        How it is coded, such as `h264`.
-    times : NDArray[np.float64]
-        When the decoder needs each frame, in seconds from the first; never falls.
-    sizes : NDArray[np.int64]
-        Bytes of each frame.
-    length : float
-        Seconds from the first frame to the end of the last, after which the clip may start again.
-    audio : NDArray[np.int64]
-        Bytes of each frame that are sound: the packets of the first audio stream travel with the frame that they are
-        heard with. None if there is no sound.
-    kinds : str
-        A letter per frame: ``I`` for key frames, ``B`` for those shown before one that is decoded earlier, else ``P``.
-        Empty if it is not known.
-    sound : tuple of NDArray
-        When each packet of sound is needed, in seconds from the first frame, and its bytes. None if there is no sound.
-    tracks : int
-        Video tracks of the file; the clip is the first one.
-    states_length : bool
-        Whether the file says how long it is.
+    `times` are when the decoder needs each frame, in seconds from the first; they never fall. `sizes` and `audio` are
+    bytes: sound travels with the frame that it is heard with. `length` is from the first frame to the end of the last,
+    in seconds. `kinds` has a letter per frame: ``I`` for key frames, ``B`` for those shown before one that is decoded
+    earlier, else ``P``; it is empty where they are not known. `sound` is when each packet of sound is needed, and its
+    bytes. `tracks` counts the file's video tracks, of which this is the first.
     """
 
     path: Path
@@ -104,12 +76,7 @@ class Clip:
         return 8 * float((total[ends] - total[:-1]).max()) / window
 
     def scaled_to(self, rate: float) -> Clip:
-        """
-        Multiply every frame's size by the same factor.
-
-        `rate`: the new mean in bits per second. Returns the same film at that rate; no frame gets smaller than one
-        byte.
-        """
+        """Scale the frames to a mean of `rate` bits per second; none gets smaller than one byte."""
         # Rounding the running total instead of each size keeps the mean exact.
         total = np.rint(np.cumsum(self.sizes) * (rate / self.mean_rate)).astype(np.int64)
         factor = rate / self.mean_rate
@@ -122,12 +89,7 @@ class Clip:
         return dataclasses.replace(self, sizes=np.maximum(np.diff(total, prepend=0), 1), audio=audio, sound=sound)
 
     def first(self, seconds: float) -> Clip:
-        """
-        Cut the film.
-
-        `seconds`: what to keep, more than 0. Returns the frames before that time, or the film itself if it is no
-        longer.
-        """
+        """Return the frames of the first `seconds`, or the film itself if it is no longer."""
         if self.length <= seconds:
             return self
         kept = int(np.searchsorted(self.times, seconds))

@@ -63,13 +63,7 @@ Made = list[tuple[str, dict[str, bytes]]]
 
 
 def check_scheduler(address: str) -> None:
-    """
-    Make sure that Dask is there, and that something answers at an address.
-
-    Dask's own client would try for seconds what is refused at once.
-
-    Raises `InputError` if not.
-    """
+    """Make sure that Dask is there and a scheduler answers: its own client would try for seconds."""
     try:
         place = addressing.get_address_host_port(address)
         if addressing.parse_address(address)[0] in OVER_TCP:
@@ -83,31 +77,7 @@ def check_scheduler(address: str) -> None:
 
 
 def work_through_on(address: str, jobs: Sequence[Job], store: Store, done: Callable[[Job], None]) -> None:
-    """
-    Make all runs on a cluster and keep their results here.
-
-    Parameters
-    ----------
-    address
-        Of the scheduler.
-    jobs
-        The runs, in the order in which they are begun.
-    store
-        Where the results go.
-    done
-        Called with each run that is made.
-
-    Raises
-    ------
-    InputError
-        If no scheduler answers at the address.
-    WorkerError
-        If workers have another version of the code or none, or die again and again with the same runs.
-    EarlybirdError
-        If the scheduler is gone before the end.
-    StoreError
-        If a result cannot be written.
-    """
+    """Make all runs on a cluster, begun in their order, and keep their results here."""
     by_key = {job.key: job for job in jobs}
     with _connected(address) as client, _explained(address, store):
         make_these = partial(make_batch, versions=_versions())
@@ -119,12 +89,7 @@ def work_through_on(address: str, jobs: Sequence[Job], store: Store, done: Calla
 
 
 def make_batch(batch: Batch, versions: dict[str, str]) -> Made:
-    """
-    Make runs; what a worker does.
-
-    `versions`: what this worker has to have, so that its bytes are those that any other would write. Returns the key
-    and the files of each. Raises `WorkerError` if this worker has something else.
-    """
+    """Make runs on a worker; `versions` are what it has to have, so that its bytes are those of any other."""
     limit_table_threads()
     if (own := _versions()) != versions:
         raise WorkerError(

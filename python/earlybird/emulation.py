@@ -35,17 +35,12 @@ _FarSide: TypeAlias = Literal["machine", "own", "gateway"]
 @dataclass(frozen=True)
 class Emulation:
     """
-    The result of a command in an emulated network.
+    The end of a command in an emulated network.
 
-    Attributes
-    ----------
-    exit_code
-        The command's; 128 and the signal's number if one ended it, as shells say it.
-    summary
-        ``time_s``; ``links``, one dictionary for each direction of each link with what passed it; ``delay_added``, how
-        much later than due packets came out (quantiles in µs); ``unrouted``, packets that belong to no flow;
-        ``overflows``, those for which there was no memory; ``undelivered``, those that their host did not take;
-        ``capture_error`` and ``statistics_error``, why the packets or the states in their files are not complete.
+    `exit_code` is the command's, or 128 and the signal's number. `summary` has ``time_s``; ``links``, what passed each
+    direction; ``delay_added``, how much later than due packets came out (quantiles in µs); packets ``unrouted`` (of no
+    flow), ``overflows`` (no memory) and ``undelivered`` (not taken by their host); ``capture_error`` and
+    ``statistics_error``, why a file is not complete.
     """
 
     exit_code: int
@@ -62,25 +57,7 @@ def link(
     reorder: str | None = None,
     duplicate: str | None = None,
 ) -> dict[str, Any]:
-    """
-    Describe one direction of a link as scenarios do.
-
-    Parameters
-    ----------
-    rate
-        Bits per second, such as ``15Mb/s`` or short ``15M``.
-    trace
-        A file in mahimahi's format, in place of a rate.
-    delay
-        Propagation time.
-    queue
-        ``unlimited``, a limit in packets (``100``) or bytes (``64kB``), or a discipline with its defaults (``codel``,
-        ``fq-codel``, ``pie``, ``red``, ``dualpi2``).
-    loss, duplicate
-        Share of the packets that get lost or arrive twice, such as ``1%``.
-    reorder
-        Share of the packets that arrive 10 ms late, while others pass them.
-    """
+    """Describe one direction of a link as scenarios do, from the words of `earlybird emulate`."""
     channel: dict[str, Any] = {"delay": delay, "queue": _queue(queue)}
     channel |= {} if rate is None else {"rate": complete_rate(rate)}
     channel |= {} if trace is None else {"trace": str(Path(trace).resolve())}
@@ -130,51 +107,11 @@ def emulate(
     """
     Run a command whose packets cross the network of a scenario, in real time.
 
-    The command runs in a network of its own, at address 10.77.0.1 or fd77::1, from which everything goes over the
-    scenario's links to the far side: 10.77.0.2 or fd77::2.
-
-    Parameters
-    ----------
-    scenario
-        As of `earlybird.run`, of which only the network counts, or a network by itself; see `network` for one link.
-    command
-        The program with its arguments.
-    servers
-        Servers to run on the far side, each with its arguments. They are started first, and stopped when the command
-        has ended. Without any, the far side is this machine, which takes the right to change its network (root).
-    internet
-        Whether the command reaches the Internet, over the same links: root's through this machine, which forwards
-        packets meanwhile; anybody's through ``slirp4netns``. By IPv4 alone.
-    overrides
-        Values that replace the scenario's.
-    flow
-        The flow of a scenario whose path through the network the packets take (default: the first one).
-    seed
-        Of the losses and impairments (default 1).
-    mtu
-        Largest packet in bytes.
-    pcap
-        File to write all packets to as both sides see them, in the format pcapng.
-    statistics
-        File to write the state of the network to each second and at the end, as JSON lines. `earlybird top` shows it.
-    watch
-        Called with the same.
-
-    Returns
-    -------
-    Emulation
-        How the command ended and what the network did.
-
-    Raises
-    ------
-    ScenarioError
-        If the scenario is not valid, or has no such flow.
-    InputError
-        If there is no command, or no such program.
-    EarlybirdError
-        If the system does not allow what is needed; the text says what to do.
-    OSError
-        If a file cannot be written.
+    The command is alone at 10.77.0.1 and fd77::1; the servers run on the far side, 10.77.0.2 and fd77::2, started
+    before it and stopped after it. Without servers the far side is this machine, which takes root. With `internet` the
+    command reaches the Internet over the same links, by IPv4: root's through this machine, anybody's through
+    ``slirp4netns``. `flow` is the one whose path the packets take (default: the first). `statistics` is a file for the
+    state of the network each second, as `watch` is called with it.
     """
     if not command:
         raise InputError("there is no command to run; write it behind `--`, such as `-- curl http://10.77.0.2:8000`.")

@@ -47,11 +47,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def because(error: OSError) -> str:
-    """
-    Say why an operation of the system failed.
-
-    `error`: what the system raised. Returns the reason, with a hint where one is known.
-    """
+    """Return why an operation of the system failed, with a hint where one is known."""
     reason = os.strerror(error.errno) if error.errno else str(error)
     hint = {
         errno.ENOSPC: "; free some space and repeat the command",

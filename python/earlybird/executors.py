@@ -38,11 +38,10 @@ def as_completed(
     executor: Executor, function: Callable[[Task], Done], tasks: Iterable[Task]
 ) -> Iterator[tuple[Task, Done]]:
     """
-    Call a function with each task.
+    Call a function with each task, taken when there is a slot for it; yield tasks and results as they end.
 
-    `function`: the function; processes and clusters have to be able to import it. `tasks`: taken one by one, when there
-    is a slot for them. Yields a task and its result, in the order in which they are completed. All others are cancelled
-    if a function raises or the caller ends early.
+    Processes and clusters have to be able to import the function. All other tasks are cancelled if one raises or the
+    caller ends early.
     """
     waiting, running = iter(tasks), dict[Future[Done], Task]()
     try:
@@ -131,12 +130,7 @@ def threads(workers: int | None) -> Iterator[ThreadExecutor]:
 
 @contextmanager
 def _quiet_start() -> Iterator[None]:
-    """
-    Start processes without Ctrl-C and without this program's main module.
-
-    A blocked signal stays blocked in the new process: only this one answers Ctrl-C. Without a main module the new
-    process does not import it, so a script needs no ``if __name__ == "__main__"`` around its sweep.
-    """
+    """Start processes with Ctrl-C blocked, and without importing this program's main module."""
     main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

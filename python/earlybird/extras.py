@@ -23,11 +23,7 @@ class MissingPackageError(EarlybirdError, ModuleNotFoundError):
 
 
 def missing_package(error: ModuleNotFoundError) -> MissingPackageError | None:
-    """
-    Translate an import error into one that names the extra to install.
-
-    Returns the same as a user error; None if the module belongs to no extra, which is a fault of the installation.
-    """
+    """Return an error that names the extra to install; None if the module belongs to no extra."""
     module = (error.name or "").partition(".")[0]
     if module not in EXTRAS:
         return None

@@ -97,12 +97,7 @@ def read_result(folder: Path) -> Result:
 
 
 def scan_table(folder: Path, name: str) -> pl.LazyFrame:
-    """
-    Open a table of a result without keeping its rows in memory yet.
-
-    Raises `InputError` if the result has none of that name. Raises `StoreError` if the table or what describes the run
-    is damaged.
-    """
+    """Open a table of a result without keeping its rows in memory yet."""
     read_result(folder).require(name)
     file = f"{name}.parquet"
     _content(folder, file, _checksums(folder))
@@ -110,11 +105,7 @@ def scan_table(folder: Path, name: str) -> pl.LazyFrame:
 
 
 def verify_result(folder: Path) -> None:
-    """
-    Compare every file with its checksum.
-
-    Raises `StoreError` if a file is damaged or missing.
-    """
+    """Compare every file with its checksum."""
     checksums = _checksums(folder)
     for name in checksums:
         _content(folder, name, checksums)

@@ -61,12 +61,7 @@ nft add rule ip earlybird out ip saddr {command} oifname != '"eb0"' masquerade
 
 
 def way_out(*, has_servers: bool) -> str:
-    """
-    Choose the gateway to the Internet.
-
-    `has_servers`: the far side has servers of its own, and so cannot be this machine. Returns ``iptables``, ``nft`` or
-    ``slirp4netns``. Raises `EarlybirdError` if there is nothing.
-    """
+    """Choose the gateway to the Internet: ``iptables``, ``nft`` or, always where `has_servers`, ``slirp4netns``."""
     may_change_this_machine = os.geteuid() == 0 and not has_servers
     tools = (("iptables", "nft") if may_change_this_machine else ()) + (GATEWAY,)
     for tool in tools:
@@ -81,11 +76,7 @@ def way_out(*, has_servers: bool) -> str:
 
 @contextmanager
 def masquerade(tool: str, command: str) -> Iterator[None]:
-    """
-    Masquerade an address of an emulated network (NAT).
-
-    `tool`: ``iptables`` or ``nft``. Raises `EarlybirdError` if the system does not take it.
-    """
+    """Masquerade an address of an emulated network (NAT) by ``iptables`` or ``nft``."""
     rules = {name: text.format(command=command) for name, text in {"iptables": IPTABLES, "nft": NFT}[tool].items()}
     keeper = subprocess.Popen(
         ["/bin/sh", "-c", KEEPER % rules],
@@ -111,11 +102,7 @@ def masquerade(tool: str, command: str) -> Iterator[None]:
 
 @contextmanager
 def resolver(tool: str) -> Iterator[Path | None]:
-    """
-    Find or write a `resolv.conf` for the command; None if this machine's can be used.
-
-    Raises `EarlybirdError` if nobody does whom the command could reach.
-    """
+    """Find or write a `resolv.conf` for the command; None if this machine's can be used."""
     if tool == GATEWAY:
         with tempfile.NamedTemporaryFile("w", prefix="earlybird-resolv-", suffix=".conf") as file:
             file.write(f"nameserver {GATEWAY_RESOLVER}\n")

@@ -26,12 +26,7 @@ FAILED = 2
 
 
 def check(name: str = USUAL_NAME) -> list[dict[str, Any]]:
-    """
-    Check whether this machine can load PERT.
-
-    `name`: under which it would be registered. Returns for each condition its ``name``, whether it is ``met`` (`None`
-    where that cannot be seen), what was ``found``, and ``advice`` where it is not met.
-    """
+    """List the conditions for loading PERT: ``name``, whether ``met`` (None: unknown), ``found``, ``advice``."""
     conditions: list[dict[str, Any]] = _ask({"check": name})["conditions"]
     return conditions
 
@@ -46,27 +41,11 @@ def load(
     pin: bool = False,
 ) -> dict[str, Any]:
     """
-    Load a congestion control, until it is unloaded or the process that holds it ends.
+    Load a congestion control, until it is unloaded or the process that holds it ends; with `pin` without one.
 
-    Parameters
-    ----------
-    algorithm
-        ``pert``, the only one there is.
-    parameters
-        As of the table ``pert`` of scenarios, such as ``{"preset": "flat"}``, and the numbers of the curve.
-    name
-        Under which sockets choose it.
-    namespaces
-        Network namespaces whose default it becomes: names of ``ip netns``, paths, or ``self``.
-    routes
-        Destinations of routes in these namespaces (or, without any, here) that get it; the defaults stay then.
-    pin
-        Keep it without a process, until it is unloaded.
-
-    Returns
-    -------
-    dict
-        ``name``, and ``holder``, the process that holds it, or ``pinned``, the file that does.
+    `parameters` are as of the table ``pert`` of scenarios. It becomes the default of `namespaces` (names of ``ip
+    netns``, paths, or ``self``), or with `routes` only that of these destinations. Returns its ``name``, and its
+    ``holder`` or the file where it is ``pinned``.
     """
     _check_algorithm(algorithm)
     request = {
@@ -80,13 +59,7 @@ def load(
 
 
 def status() -> dict[str, Any]:
-    """
-    Return what is loaded, as queried from the kernel.
-
-    Returns ``registered``, the names that sockets can choose; ``loaded``, for each PERT its ``name``, whether it is
-    ``registered`` or lives on in old connections only, its ``holder`` or ``pinned`` file, ``parameters``, ``counters``,
-    and the ``namespaces`` and ``routes`` that use it.
-    """
+    """Return the names that are ``registered``, and of each PERT ``loaded`` its state, parameters and users."""
     return _ask("status")
 
 
@@ -102,11 +75,7 @@ def run(
     parameters: Mapping[str, str] | None = None,
     name: str = USUAL_NAME,
 ) -> NoReturn:
-    """
-    Replace this process by a command whose TCP connections have this congestion control.
-
-    Takes the place of this process. Nobody else's connections change, and nothing is left when the command has ended.
-    """
+    """Replace this process by a command whose TCP connections, and no others, have this congestion control."""
     _check_algorithm(algorithm)
     if not command:
         raise InputError("there is no command to run; write it behind `--`, such as `-- curl http://example.org`.")
@@ -114,20 +83,12 @@ def run(
 
 
 def watch(name: str = USUAL_NAME, *, every_ack: bool = False) -> NoReturn:
-    """
-    Replace this process by one that prints each decision as a line of JSON.
-
-    With `every_ack` also what decided nothing: all that its window was computed from.
-    """
+    """Replace this process by one that prints each decision, or every ACK, as a line of JSON."""
     _become({"watch": {"name": name, "every_ack": every_ack}})
 
 
 def program() -> Path:
-    """
-    Find `earlybird-kernel`: beside this Python's programs, else on the path.
-
-    Raises `EarlybirdError` if it was not built.
-    """
+    """Find `earlybird-kernel`: beside this Python's programs, else on the path."""
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     found = shutil.which(PROGRAM, path=places)
     if found is None:

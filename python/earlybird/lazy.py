@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 
 def loader(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """
-    Make a package's ``__getattr__`` (PEP 562).
-
-    `homes`: by name, the module that defines it, seen from the package; the name itself for a module. Returns what
-    loads a name, and raises AttributeError if there is none.
-    """
+    """Return a package's ``__getattr__`` (PEP 562): `homes` has by name its module, seen from the package."""
 
     def load(name: str) -> Any:  # noqa: ANN401, as of any attribute
         if name not in homes:

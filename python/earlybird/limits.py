@@ -36,24 +36,13 @@ class Cost(NamedTuple):
 
 
 def cost_of(scenario: ResolvedScenario, outputs: Outputs = NO_OUTPUTS) -> Cost:
-    """
-    Return the expected cost of a run.
-
-    `outputs`: files that the run writes. Raises `ScenarioError` if there is not enough memory for it.
-    """
+    """Return the expected cost of a run with these files; refuse one that takes more memory than there is."""
     cost = Cost(*scenario.estimate(memory_limit(), outputs))
     return cost if scenario.backend == SIMULATOR else cost._replace(seconds=scenario.duration_s)
 
 
 def warn_of_length(cost: Cost, duration: str) -> None:
-    """
-    Warn of a run that takes long.
-
-    Warns
-    -----
-    ScenarioWarning
-        If it is expected to take more than ten minutes.
-    """
+    """Warn of a run that is expected to take more than ten minutes."""
     if cost.seconds > LONG:
         warnings.warn(
             f"duration: `{duration}` makes a run of about {cost.packets:.0e} packets, which takes about "

@@ -32,14 +32,7 @@ DEFAULT_SEED = 1
 
 
 def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> ResolvedScenario:
-    """
-    Parse and check a scenario.
-
-    `scenario`: a path, TOML or JSON text, a dictionary or a typed object. `overrides`: values that replace the
-    scenario's: parameter names or dotted keys. Returns with all defaults filled in, and the content of the files that
-    it names. Raises `ScenarioError` if the scenario is not valid; of a file the text names the line. Raises
-    `InputError` if the file cannot be read.
-    """
+    """Parse and check a scenario, with all defaults and the content of the files that it names filled in."""
     changes = override_texts(overrides)
     if isinstance(scenario, _core.ResolvedScenario):
         return parsed(scenario.to_json(), changes) if changes else scenario
@@ -49,29 +42,7 @@ def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> ResolvedScenar
 
 
 def resolve_network(network: ScenarioLike, overrides: Overrides = ()) -> ResolvedNetwork | ResolvedScenario:
-    """
-    Parse and check a network: by itself, or that of a scenario.
-
-    Parameters
-    ----------
-    network
-        A scenario as of `resolve`, or the same with the key ``network`` alone, beside ``title``, ``parameters`` and
-        ``variants``.
-    overrides
-        Values that replace its own: parameter names or dotted keys.
-
-    Returns
-    -------
-    ResolvedNetwork or ResolvedScenario
-        By what it was.
-
-    Raises
-    ------
-    ScenarioError
-        If it is not valid; of a file the text names the line.
-    InputError
-        If the file cannot be read.
-    """
+    """Parse and check a network: by itself, or that of a scenario."""
     if isinstance(network, _core.ResolvedScenario):
         return resolve(network, overrides)
     path = path_of(network)
@@ -85,20 +56,8 @@ def warn_about(*scenarios: ResolvedScenario, typed: Iterable[str] | None = None)
     """
     Warn of parts of scenarios that are valid but probably not meant, once each.
 
-    Parameters
-    ----------
-    scenarios
-        One scenario, or all of a sweep.
-    typed
-        The keys that were given for this run (default: warn of all keys). A scenario with parameters is written for
-        several transports or queues: of its unused keys, only those in `typed` are reported.
-
-    Warns
-    -----
-    ScenarioWarning
-        For each such part: a playback delay that leaves no time for a repair, a queue that holds no packet, a
-        transport that waits for marks which never come, an end before any flow starts; and for each setting, flow and
-        link that none of the scenarios depends on.
+    `typed` are the keys that were given for this run (default: warn of all). A scenario with parameters is written for
+    several transports or queues: of its unused keys, only those in `typed` are reported.
     """
     texts = [text for scenario in scenarios for text in scenario.warnings()]
     unused = _unused_in_all(scenarios)

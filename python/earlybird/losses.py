@@ -22,33 +22,12 @@ GAP_MINIMUM: Final = 16
 @dataclasses.dataclass(frozen=True)
 class LossPattern:
     """
-    The losses in a sequence of packets.
+    The losses in a sequence of packets; lengths count packets, and values that need a loss are NaN without one.
 
-    Values that need a loss are not a number without one; lengths count packets.
-
-    Attributes
-    ----------
-    packets, lost : int
-        All packets, and the lost ones.
-    ratio : float
-        Share of packets lost.
-    runs : int
-        Loss runs: losses one behind the other (the loss periods of RFC 3357).
-    mean_run : float
-        Their mean length.
-    mean_distance : float
-        Mean of the loss distance, from one lost packet to the next (RFC 3357).
-    burst_ratio : float
-        Mean length of a run over that of independent losses, 1/(1 − ratio) (ITU-T G.107).
-    gilbert_p, gilbert_r : float
-        The Gilbert channel with this ratio and mean run: p = ratio·r/(1 − ratio), r = 1/mean_run.
-    bursts : int
-        Bursts: stretches that begin and end with a loss and have fewer than 16 received packets in a row (RFC 3611). A
-        loss that stands alone belongs to the gap around it.
-    mean_burst, burst_density : float
-        Mean length of a burst, and the share of its packets that is lost.
-    gap_density : float
-        Share of lost packets outside bursts.
+    Runs are losses one behind the other, `mean_distance` is from one loss to the next (RFC 3357). `burst_ratio` is the
+    mean run over that of independent losses, 1/(1 − ratio) (ITU-T G.107). The Gilbert channel with this ratio and mean
+    run has p = ratio·r/(1 − ratio), r = 1/mean_run. Bursts begin and end with a loss and have fewer than 16 received
+    packets in a row; a loss that stands alone belongs to the gap around it (RFC 3611).
     """
 
     packets: int
@@ -68,22 +47,8 @@ class LossPattern:
 
 def describe_losses(lost: ArrayLike, gap_minimum: int = GAP_MINIMUM) -> LossPattern:
     """
-    Describe a row of packets.
+    Describe packets in the order of sending; `gap_minimum` received in a row end a burst.
 
-    Parameters
-    ----------
-    lost : array of bool
-        For each packet in the order of sending, whether it was lost.
-    gap_minimum : int
-        Packets received in a row that end a burst.
-
-    Returns
-    -------
-    LossPattern
-        Shares, runs and bursts.
-
-    Examples
-    --------
     >>> pattern = describe_losses([False, True, True, False, False, True, False, False, False, False])
     >>> pattern.ratio, pattern.runs, pattern.mean_run
     (0.3, 2, 1.5)
@@ -121,12 +86,9 @@ def _divided(part: float, whole: float) -> float:
 
 def losses_of_trace(path: str | Path, flow: str | None = None) -> LossPattern:
     """
-    Describe the losses at the bottleneck from a trace of the link (`link_trace` of `earlybird.run`).
+    Describe the losses at the bottleneck from a trace of the link, of one flow or of all packets.
 
     A packet counts when the link lets it in or drops it; a queue that drops what it has let in makes two of one.
-
-    `flow`: the flow whose packets count (default: all packets). Returns shares, runs and bursts. Raises `InputError` if
-    the file cannot be read or has no packet of the flow.
     """
     try:
         rows = pl.read_csv(path, columns=["event", "flow"])

@@ -81,11 +81,9 @@ class Frame(NamedTuple):
 
 def read_clip(path: str | PathLike[str]) -> Clip:
     """
-    Read the frame sizes and times of the first video stream of a file, with the sound of its first audio stream.
+    Read the first video stream of any file that FFmpeg opens, with the sound of its first audio stream.
 
-    `path`: any file FFmpeg can open that has a video stream: MP4, Matroska, WebM, MPEG-TS, …. Returns its frames, each
-    with the sound that goes with it. A transport stream that was cut off reads as a shorter film, since nothing in it
-    states its length. Raises `MediaError` if the file is missing, empty, not a video, truncated, or has no time stamps.
+    A transport stream that was cut off reads as a shorter film, since nothing in it states its length.
     """
     path = found(Path(path))
     check_is_readable(path)
@@ -97,19 +95,7 @@ def read_clip(path: str | PathLike[str]) -> Clip:
 
 
 def media_document(path: str | PathLike[str]) -> str:
-    """
-    Read a video file as the table `media` of an application, in JSON: each frame with the sound that goes with it.
-
-    Raises
-    ------
-    MediaError
-        If it cannot be read, or is no film for a scenario: longer than an hour, or with several video tracks.
-
-    Warns
-    -----
-    ScenarioWarning
-        If its frame rate varies, or it states no duration.
-    """
+    """Read a video file as the table `media` of an application, in JSON: each frame with its sound."""
     return json.dumps(film_of(path).application()["media"])
 
 
@@ -303,8 +289,7 @@ def decode_times(path: Path, frames: list[Frame]) -> NDArray[np.float64]:
     """
     Return when the decoder needs each frame, in seconds from the first.
 
-    Some containers keep presentation times only. The i-th frame in the order of decoding is then needed by the i-th
-    smallest of them.
+    Where there are presentation times alone, the i-th frame decoded is needed by the i-th smallest of them.
     """
     times = complete([frame.decode for frame in frames]) or sorted(complete([frame.presentation for frame in frames]))
     if not times:

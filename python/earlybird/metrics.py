@@ -26,30 +26,7 @@ APART = ("tables", "studies", "views")
 
 @dataclass(frozen=True)
 class Entry:
-    """
-    A name in a result.
-
-    Attributes
-    ----------
-    type
-        ``float``, ``integer``, ``string``, ``boolean``, or ``word`` for a value of a string column.
-    definition
-        One or two sentences.
-    unit
-        Unit of the value; empty without one.
-    title
-        Short name in tables and plots for people; empty if none shows it.
-    heading
-        The same with line breaks, for narrow columns.
-    direction
-        Which values are better.
-    digits
-        Most decimals in print; None for three significant digits.
-    accumulates
-        Whether it grows with the length of the run.
-    per_connection
-        Whether it has no meaning for many connections together.
-    """
+    """A name in a result: shown to people if it has a `title`, or in narrow columns its `heading`."""
 
     type: str
     definition: str
@@ -67,26 +44,8 @@ class StudyEntry:
     """
     A metric of studies.
 
-    Attributes
-    ----------
-    title
-        Short name in tables and plots.
-    definition
-        One or two sentences.
-    when
-        Which runs have it: `flows`, `measure.KEY`, `part.KEY`, `model.NAME` or `testbed`.
-    unit
-        Unit of the stored value; empty without one.
-    print
-        Unit in print; None for that of the stored value, empty for none.
-    digits
-        Most decimals in print.
-    direction
-        Which values are better.
-    scale
-        ``signed`` if values may be negative.
-    column, reduce
-        Column of the observed flows, and the function that reduces it; empty for what the code computes.
+    `when` says which runs have it: `flows`, `measure.KEY`, `part.KEY`, `model.NAME` or `testbed`. `unit` is that of the
+    stored value, `print` that in print if it differs. `column` and `reduce` are empty for what the code computes.
     """
 
     title: str
@@ -103,18 +62,7 @@ class StudyEntry:
 
 @dataclass(frozen=True)
 class Section:
-    """
-    Names that belong together.
-
-    Attributes
-    ----------
-    title
-        Title of the section.
-    about
-        A sentence.
-    entries
-        By name, in the order in which they are best read.
-    """
+    """Names that belong together, in the order in which they are best read."""
 
     title: str
     about: str
@@ -123,18 +71,7 @@ class Section:
 
 @dataclass(frozen=True)
 class DescribedTable:
-    """
-    A table of a result.
-
-    Attributes
-    ----------
-    rows
-        What each row stands for: "per flow".
-    when
-        When a run has the table; empty if it always has.
-    entries
-        Its columns, in order.
-    """
+    """A table of a result: what each row stands for, when a run has the table, and its columns in order."""
 
     rows: str
     when: str

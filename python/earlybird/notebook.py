@@ -32,27 +32,13 @@ MOST_POINTS: Final = 30
 
 @dataclass(frozen=True)
 class Picture:
-    """
-    A picture that notebooks show.
-
-    Attributes
-    ----------
-    chart
-        The marks and axes.
-    lacking
-        What is not in it because it was not measured, a sentence each.
-    """
+    """A picture that notebooks show; `lacking` says what was not measured, a sentence each."""
 
     chart: Chart
     lacking: tuple[str, ...] = ()
 
     def save(self, path: str | Path) -> None:
-        """
-        Write the picture to a file.
-
-        `path`: ending in ``.png`` or ``.svg``. Raises `InputError` if it has another ending, or something else wrote
-        the file. Raises `OSError` if it cannot be written.
-        """
+        """Write the picture to a file that ends in ``.png`` or ``.svg``."""
         run.write(path, self.chart, (".png", ".svg"))
 
     @property
@@ -111,12 +97,7 @@ def comparison_html(comparison: Comparison) -> str:
 
 
 def html_table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str]) -> str:
-    """
-    Write a plain table in HTML; whatever the texts hold is shown as it is.
-
-    `caption`: what stands above it. `headings`: of the columns; none for a table without them. `rows`: texts by row; a
-    row of one text is a heading. `notes`: paragraphs below it.
-    """
+    """Write a plain table in HTML, its texts escaped; a row of one text is a heading, notes stand below."""
     head = f"<thead><tr>{''.join(map(_heading, headings))}</tr></thead>" if headings else ""
     body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
     below = "".join(f"<p>{_text(note)}</p>" for note in notes)

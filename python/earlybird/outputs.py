@@ -21,20 +21,7 @@ SCENARIO: Final = b"# Written by `earlybird plan`."
 
 @dataclasses.dataclass(frozen=True)
 class OutputFile:
-    """
-    One kind of file that a run can write.
-
-    Attributes
-    ----------
-    title : str
-        The name at the end of a run: "Trace written to …".
-    option : str
-        The option of `earlybird run`.
-    metavar, help : str
-        Its description there.
-    magic : tuple of bytes
-        The first bytes of such a file: a file that begins otherwise is not replaced.
-    """
+    """One kind of file that a run can write: its option, and the first bytes by which it may be replaced."""
 
     title: str
     option: str
@@ -135,11 +122,9 @@ MAGIC: Final[Mapping[str, tuple[bytes, ...]]] = {
 
 def check_outputs(files: Mapping[str, str | Path | None], inputs: Mapping[str, str | Path | None]) -> None:
     """
-    Check that files can be written without harm, before anything is run.
+    Check before a run that its files replace no other, no input, and nothing that earlybird did not write.
 
-    `files`: the path of each file that is asked for, by its kind (a key of `MAGIC`, for plots with the suffix in
-    brackets). `inputs`: the files that are read, by a name for the message. Raises `InputError` if a file would replace
-    another, an input, or a file that earlybird did not write.
+    `files` are by kind: a key of `MAGIC`, for plots with the suffix in brackets; `inputs` by a name for the message.
     """
     taken = {Path(path).resolve(): f"the {what} itself" for what, path in inputs.items() if path is not None}
     for what, path in files.items():

@@ -4,19 +4,7 @@ from typing import Self
 
 
 class Parameter(str):
-    """
-    Stands for the value of a scenario's parameter, as ``"$pairs"`` does in the TOML form.
-
-    Parameters
-    ----------
-    name
-        The parameter's name.
-
-    Examples
-    --------
-    >>> Parameter("pairs")
-    '$pairs'
-    """
+    """Stands for the value of a scenario's parameter, as ``"$pairs"`` does in the TOML form."""
 
     __slots__ = ()
 

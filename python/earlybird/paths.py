@@ -24,12 +24,7 @@ PUBLISHED = Path("docs", "results")
 
 
 def shipped_file(*parts: str) -> Path:
-    """
-    Find a file or folder that comes with the program.
-
-    `*parts`: its path in the repository, such as ``"scenarios", "dumbbell.toml"``. Raises `InputError` if it is not
-    there.
-    """
+    """Find what comes with the program by its path in the repository: ``"scenarios", "dumbbell.toml"``."""
     path = SHIPPED.joinpath(*parts)
     if not path.exists():
         raise InputError(f"{path} is missing, which comes with earlybird. Install it once more.")
@@ -37,12 +32,7 @@ def shipped_file(*parts: str) -> Path:
 
 
 def found(path: Path) -> Path:
-    """
-    Choose the file that a path means.
-
-    `path`: as a person gave it. Returns the path itself; where nothing is there, the file that comes with the program
-    under this name, if there is one, such as ``scenarios/dumbbell.toml`` or ``media/test-clip.mp4``.
-    """
+    """Return a path as given; where nothing is there, the file of that name that comes with the program, if any."""
     is_shipped = not path.is_absolute() and ".." not in path.parts and (SHIPPED / path).is_file()
     return shipped_file(*path.parts) if is_shipped and not path.exists() else path
 

@@ -27,13 +27,10 @@ LATE_SHARE_ALLOWED: Final = 1e-4
 
 class Timeliness:
     """
-    Late frames against the start-up delay, when playback never pauses.
+    Late frames against the start-up delay, when playback never pauses; times are in seconds.
 
     A frame whose deadline lies after the end of the run is not judged. One that is still missing at the end counts as
     having taken until then.
-
-    `written`, `delivered`: when the source wrote each frame and when its last byte was delivered, in seconds. `end`:
-    when the run ended, in seconds.
     """
 
     def __init__(self, written: NDArray[np.float64], delivered: NDArray[np.float64], end: float) -> None:
@@ -69,17 +66,7 @@ class Timeliness:
 
 @dataclasses.dataclass(frozen=True)
 class Playback:
-    """The playback of a player that stalls for missing frames.
-
-    Attributes
-    ----------
-    stalls : tuple of float
-        Length of each pause in seconds. Starting up does not count.
-    positions : tuple of float
-        Where in the film each pause came, in seconds from its start.
-    played : float
-        Seconds of film shown by the end of the run.
-    """
+    """The playback of a player that stalls: the seconds of each pause and where in the film, and of film shown."""
 
     stalls: tuple[float, ...]
     positions: tuple[float, ...]
@@ -111,12 +98,9 @@ def play(
     refill: float = REFILL_SECONDS,
 ) -> Playback:
     """
-    Play a film that starts `start_up` after its first frame was written and pause whenever a frame is missing.
+    Play a film from `start_up` on, paused from a missing frame until `refill` seconds of film are there.
 
-    `written`, `delivered`: when the source wrote each frame and when its last byte was delivered, in seconds; both
-    never fall. `start_up`: start-up delay in seconds. `end`: when the run ended, in seconds; a pause that is not over
-    by then ends there. `refill`: seconds of film that must be there before playback goes on after a pause (default
-    0.5). Returns the pauses, and how much was shown.
+    Times are in seconds and never fall. A pause that is not over by the end of the run ends there.
     """
     shift, frame = start_up, 0
     stalls: list[float] = []

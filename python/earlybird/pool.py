@@ -42,13 +42,7 @@ Batch = tuple[Job, ...]
 
 
 def work_through(jobs: Sequence[Job], store: Store, workers: int, done: Callable[[Job], None]) -> None:
-    """
-    Make all runs and keep their results.
-
-    `jobs`: the runs, in the order in which they are begun. `store`: where the results go. `workers`: number of
-    processes. `done`: called with each run that is made. Raises `WorkerError` if a worker dies (killed by the system
-    for lack of memory, say) twice with the same run. Raises `StoreError` if a result cannot be written.
-    """
+    """Make all runs, begun in their order, and keep their results; a worker may die once with the same run."""
     waiting, losses = deque(batches(jobs, workers)), Counter[Job]()
     while waiting:
         lost = _until_a_worker_dies(waiting, store, workers, done)
@@ -73,12 +67,7 @@ def batches(jobs: Sequence[Job], workers: int, seconds_per_batch: float = SECOND
 
 
 def spread(work: Callable[[Task], Done], tasks: Sequence[Task], workers: int) -> list[Done]:
-    """
-    Call a function with each task in worker processes.
-
-    `work`: the function, which processes can import. `workers`: number of processes. Returns the results, in the order
-    of the tasks. Raises `WorkerError` if a worker dies.
-    """
+    """Call a function that processes can import with each task; return the results in the tasks' order."""
     if not tasks:
         return []
     with processes(min(workers, len(tasks))) as executor:

@@ -45,9 +45,8 @@ def progress_bar(
     """
     Show how many runs are done: a bar on a terminal, else a line every ten seconds, on the error stream.
 
-    `total`: number of runs. `done`: number of runs that need not be made. `work`: all that is to be done, in the unit
-    in which runs count it (default: each run counts 1): what is left of it tells the time left. `visible`: whether to
-    show it at all. `what`: the word before the bar. Yields to be called after each run.
+    `work` is all that is to be done, in the unit in which runs count it (default: each counts 1): what is left of it
+    tells the time left. Yields what is called after each run.
     """
     if not visible or done == total:
         yield lambda **_: None
@@ -74,11 +73,7 @@ def progress_bar(
 
 @contextmanager
 def share_bar(what: str = "simulating") -> Iterator[Callable[[float], None]]:
-    """
-    Show the progress of one run if it takes longer than a moment.
-
-    `what`: the word before the bar. Yields to be called with the share that is done, from 0 to 1.
-    """
+    """Show the share done of one run that takes longer than a moment; yields what is called with it, 0 to 1."""
     console, begun = Console(stderr=True), time.monotonic()
     columns = (
         TextColumn("{task.description}"),

@@ -50,30 +50,11 @@ SECOND: Final = "earlybird-t"
 
 @dataclasses.dataclass(frozen=True)
 class Quality:
-    """The quality for the viewer of one flow.
+    """
+    The quality for the viewer of one flow, in seconds, shares and bits per second of the film that was played.
 
-    Attributes
-    ----------
-    flow : str
-        The flow.
-    startup_delay_s : float
-        From the writing of the first frame to its playing.
-    stalls : int
-        Pauses after that.
-    stalled_s, mean_stall_s : float
-        Their length together, and on average (not a number without stalls).
-    stall_ratio : float
-        Share of the time since playback began that they took.
-    live_latency_s, live_latency_max_s : float
-        From the writing of a frame to its playing, on average and at most.
-    bitrate_bps : float
-        Bits of film per second of it that was played.
-    switches : int
-        Changes of the encoder's rate, or of the one that the viewer chose.
-    frames_dropped : int
-        Frames that a live stream gave up before it sent them.
-    played_s : float
-        Seconds of film that were played.
+    The start-up delay and the live latency count from the writing of a frame to its playing. `switches` are changes of
+    the encoder's rate or of the viewer's choice; `frames_dropped` were given up before they were sent.
     """
 
     flow: str
@@ -97,34 +78,11 @@ class Quality:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Viewing:
-    """One flow as its viewer saw it: the frames that came, when they were played, and the pauses.
+    """
+    One flow as its viewer saw it: when frames were written, there, and shown, in seconds of the run.
 
-    Attributes
-    ----------
-    flow : str
-        The flow.
-    written, delivered, shown : NDArray[np.float64]
-        When each frame was written, when it was there, and when it was played; seconds of the run.
-    sizes : NDArray[np.int64]
-        Their bytes.
-    playback : Playback
-        The pauses.
-    start_up : float
-        From the writing of the first frame to its playing, in seconds.
-    end : float
-        When the run ended.
-    rates : NDArray[np.float64]
-        When the encoder's rate changed, and to how many bits per second: two rows. Empty without an encoder.
-    dropped : int
-        Frames given up before they were sent.
-    frame_rate : float
-        Pictures per second.
-    segment : float
-        Seconds of film that have one bit rate.
-    is_live : bool
-        Is the film made while it is watched?
-    top_rate : float or None
-        The highest bits per second that it is there at, where that is known.
+    `rates` has two rows: when the encoder's rate changed, and to how many bits per second. `segment` is the seconds of
+    film that have one bit rate, `top_rate` the highest that it is there at, where that is known.
     """
 
     flow: str
@@ -171,21 +129,13 @@ class Viewing:
         """
         Report what a player would tell its server every second, by the keys of CTA-5004.
 
-        Returns
-        -------
-        list of dict
-            `earlybird-t` (seconds of the run; ours), `br` (kb/s: of the encoder, else of the second that is played),
-            `tb` (kb/s: the highest of the ladder, of the encoder, or else of these), `bl` (ms of film that wait), `mtp`
-            (kb/s that came in the last second), `sf` and `st` (`o`: no format of segments; `l`: live, `v`: all is
-            there). Where they say something: `pr` (0 while nothing is played; 1 is left out), `su` and `bs` (playback
-            has not begun or begins again; the buffer ran empty since the last report) and `ltc` (ms behind the writing
-            of a live film; a key of version 2). Values are single ones, as in version 1: version 2 has lists of them,
-            one per kind of media.
-
-        Notes
-        -----
-        Names, units and rounding are those of table 1 in CTA-5004-B (version 2, 2026) and of `CmcdV1` in the SVTA's
-        common-media-library (version 1, 2020).
+        `earlybird-t` (seconds of the run; ours), `br` (kb/s: of the encoder, else of the second that is played), `tb`
+        (kb/s: the highest of the ladder, of the encoder, or else of these), `bl` (ms of film that wait), `mtp` (kb/s
+        that came in the last second), `sf` and `st` (`o`: no format of segments; `l`: live, `v`: all is there). Where
+        they say something: `pr` (0 while nothing is played), `su` and `bs` (playback begins again; the buffer ran empty
+        since the last report) and `ltc` (ms behind the writing of a live film; a key of version 2). Names, units and
+        rounding are those of table 1 in CTA-5004-B (version 2, 2026) and of `CmcdV1` in the SVTA's common-media-library
+        (version 1, 2020); values are single ones, as in version 1.
         """
         reports = [self._report(second) for second in np.arange(self.written[0] + SEGMENT, self.end, SEGMENT)]
         played = (report["br"] for report in reports)
@@ -238,9 +188,8 @@ class Viewing:
         Write the input of ITU-T P.1203 in mode 0, as its reference software takes it.
 
         Mode 0 knows bit rate, frame rate and picture size of segments, and the pauses; start-up is the pause at 0. The
-        film is taken as H.264 with the sound in it.
-
-        `resolution`: picture size, which no run knows. `device`: ``pc`` or ``mobile``.
+        film is taken as H.264 with the sound in it. No run knows its picture size; the `device` is ``pc`` or
+        ``mobile``.
         """
         film = (self.written - self.written[0])[self.is_played]
         sizes, played = self.sizes[self.is_played], self.playback.played
@@ -283,13 +232,7 @@ def frame_rate(application: Mapping[str, Any]) -> float:
 
 
 def viewings(result: Result, *, start_up: float = START_UP) -> list[Viewing]:
-    """
-    Show every film of a run to a viewer.
-
-    `result`: a run with the table of deliveries. `start_up`: from the writing of the first frame to its playing in
-    seconds, if it is there by then. The viewer of a film in segments starts by its own rule. Raises `InputError` if the
-    run kept no deliveries, or no film was sent.
-    """
+    """Show every film of a run to a viewer, who starts after `start_up` seconds, of segments by its own rule."""
     end = float(result.summary["duration_s"])
     groups = {group["name"]: group["application"] for group in result.scenario["flows"]}
     applications = {flow: groups[group] for flow, group in result.flows.select("flow", "group").iter_rows()}
@@ -356,11 +299,9 @@ def _encoder(result: Result, flow: str) -> tuple[NDArray[np.float64], int]:
 
 def score(document: Mapping[str, Any]) -> float:
     """
-    Score the output of `Viewing.p1203` from 1 (bad) to 5 (excellent), with the reference software if installed.
+    Score the output of `Viewing.p1203` (o46, 1 bad to 5 excellent) with the reference software, if installed.
 
     Its licence keeps it from being a part of this package. A score knows nothing of live latency: tell both.
-
-    Returns o46, the overall quality. Raises `InputError` if the module `itu_p1203` is not installed.
     """
     try:
         standalone = importlib.import_module("itu_p1203").P1203Standalone

@@ -7,12 +7,7 @@ from earlybird.errors import InputError, ScenarioError
 
 
 def parse_rate(text: str, what: str = "rate") -> float:
-    """
-    Parse a rate.
-
-    `text`: a number above 0 with a unit, as in scenarios. `what`: what it is the rate of, to begin the error with.
-    Returns bits per second. Raises `InputError` if it is not a rate.
-    """
+    """Return bits per second of a number above 0 with a unit; `what` begins the error."""
     try:
         return float(_core.rate(text))
     except ScenarioError as error:
@@ -33,12 +28,7 @@ def complete_rate(text: str) -> str:
 
 
 def parse_share(value: str | float, what: str = "share") -> float:
-    """
-    Parse a share from 0 to 1.
-
-    `value`: a number, or a text with a number or per cent: ``0.01``, ``"1%"``. `what`: what it is the share of, to
-    begin the error with. Raises `InputError` if it is none.
-    """
+    """Parse a share from 0 to 1: ``0.01`` or ``"1%"``; `what` begins the error."""
     text = str(value).strip()
     number = text.removesuffix("%")
     try:

@@ -26,11 +26,7 @@ ENOUGH: Final = 0.95
 
 
 def recommendation(comparison: Comparison) -> str:
-    """
-    Say which transport to take, by how much it is better, and whether it is good enough.
-
-    `comparison`: transports in their order; the first is what the others are set beside. Returns one or two sentences.
-    """
+    """Say which transport to take beside the first, how much better it is, and whether it is good enough."""
     needs = {name: values[NEED] for name, values in comparison.transports.items()}
     best = min(needs, key=needs.__getitem__)
     return f"{_choice(comparison, needs, best)} {_verdict(comparison, needs[best])}".strip()
@@ -83,11 +79,7 @@ def typical_need(comparison: Comparison, transport: str) -> Estimate:
 
 
 def factor(comparison: Comparison, first: str, other: str) -> Estimate:
-    """
-    Estimate from the seeds by which factor the first transport's start-up delay is longer.
-
-    Delays are skewed, so that their logarithms are compared; the mean is a geometric one.
-    """
+    """Estimate from the seeds by which factor the first's start-up delay is longer: delays are skewed."""
     return _exponential(paired_difference(_logarithms(comparison, first), _logarithms(comparison, other)))
 
 

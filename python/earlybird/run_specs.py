@@ -90,14 +90,7 @@ class ModelRun:
 
 @dataclass(frozen=True)
 class PlayRun:
-    """
-    One play of a film by a real player.
-
-    Attributes
-    ----------
-    text : str
-        The title and the play as JSON: equal plays are equal runs.
-    """
+    """One play of a film by a real player; `text` is its title and play as JSON: equal plays are equal runs."""
 
     text: str
 
@@ -138,11 +131,7 @@ RunSpec: TypeAlias = ScenarioRun | ModelRun | PlayRun
 
 
 def from_document(document: Mapping[str, Any]) -> RunSpec:
-    """
-    Return the run that a kept result describes.
-
-    Raises `ScenarioError` if scenarios have changed since and it is no longer valid.
-    """
+    """Return the run of a kept result; `ScenarioError` if scenarios have changed and it is not valid now."""
     if "testbed" in document:
         return PlayRun.of(document)
     if "model" in document:

@@ -9,11 +9,7 @@ DEFAULT = "dsl"
 
 
 def template_text(name: str) -> str:
-    """
-    Return a template.
-
-    Returns a scenario in TOML. Raises `InputError` if there is none of that name.
-    """
+    """Return a template: a scenario in TOML."""
     there = templates()
     if name not in there:
         raise InputError(f"template = {name}: there is no such template; there are {', '.join(there)}.")
@@ -21,12 +17,7 @@ def template_text(name: str) -> str:
 
 
 def write_template(name: str, path: Path) -> None:
-    """
-    Write a template to a new file.
-
-    Raises `InputError` if there is no such template, or the file is there already. Raises `OSError` if it cannot be
-    written.
-    """
+    """Write a template to a new file; one that is there is left alone."""
     text = template_text(name)
     try:
         with path.open("x", encoding="utf-8") as file:

@@ -16,11 +16,7 @@ def linked(name: str) -> str:
 
 
 def value_text(node: Node, naming: Naming) -> str:
-    """
-    Return the allowed values.
-
-    `node`: the value's schema. `naming`: how to write the names of other tables.
-    """
+    """Return the values that a node of the schema allows; `naming` writes the names of other tables."""
     if "$ref" in node:
         return naming(node["$ref"].rpartition("/")[2])
     for choices in (node.get("anyOf", []), node.get("oneOf", [])):

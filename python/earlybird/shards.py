@@ -16,28 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """
-    One of the parts that runs are dealt out to.
-
-    Attributes
-    ----------
-    index
-        Its number, from 1.
-    count
-        How many parts there are.
-    """
+    """One of `count` parts that runs are dealt out to, numbered from 1."""
 
     index: int
     count: int
 
     @classmethod
     def of(cls, given: Shard | str | None) -> Shard | None:
-        """
-        Read a shard as people write it.
-
-        `given`: such as ``"2/4"``; a shard and None are returned as they are. Raises `InputError` if there is no such
-        shard.
-        """
+        """Read a shard as people write it, ``"2/4"``; a shard and None are returned as they are."""
         if not isinstance(given, str):
             return given
         written = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", given.strip())

@@ -18,14 +18,7 @@ if TYPE_CHECKING:
 
 
 class StateFile:
-    """
-    A writer of states. Errors of writing do not stop the program, and leave no partial line.
-
-    Attributes
-    ----------
-    error
-        Why no more is written.
-    """
+    """A writer of states, whose errors do not stop the program and leave no partial line."""
 
     def __init__(self, file: io.FileIO, text_of: Callable[[dict[str, Any]], str]) -> None:
         self._file, self._text_of = file, text_of
@@ -55,11 +48,7 @@ def _write_whole(file: io.FileIO, line: bytes) -> None:
 
 @contextmanager
 def states_to(path: Path) -> Iterator[StateFile]:
-    """
-    Open a file for states: JSON lines, or CSV by its name.
-
-    A lock says, until this process is gone, that more may come.
-    """
+    """Open a file for states, JSON lines or CSV by its name, locked until this process is gone."""
     text_of = _Rows() if path.suffix == ".csv" else _json_line
     with path.open("wb", buffering=0) as file:
         fcntl.flock(file, fcntl.LOCK_SH)
@@ -84,12 +73,7 @@ class _Rows:
 
 
 def follow(path: Path) -> Iterator[dict[str, Any] | None]:
-    """
-    Read states as they are written, until their writer has ended.
-
-    Yields a state; nothing where there is none that is newer, so that the caller can wait. Raises `InputError` if a
-    line is no state. Raises `OSError` if the file cannot be read.
-    """
+    """Read states until their writer has ended; yields None where there is no newer one, to wait."""
     with path.open(encoding="utf-8") as file:
         rest, is_over = "", False
         while not is_over:

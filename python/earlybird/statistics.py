@@ -57,14 +57,7 @@ NOTHING = Estimate(math.nan, -math.inf, math.inf, 0)
 
 
 def student_interval(values: Sequence[float], level: float = LEVEL) -> Estimate:
-    """
-    Estimate a mean from independent values, one per run.
-
-    Mean ± t·s/√n with n − 1 degrees of freedom: Student, "The probable error of a mean", Biometrika 6, 1908.
-
-    `values`: one value per run, in any unit. `level`: probability that the interval covers the true mean. Returns in
-    the unit of the values.
-    """
+    """Estimate a mean from independent values: ± t·s/√n, n − 1 degrees of freedom (Student, Biometrika 6, 1908)."""
     if not values:
         return NOTHING
     mean = float(np.mean(values))
@@ -77,24 +70,18 @@ def student_interval(values: Sequence[float], level: float = LEVEL) -> Estimate:
 
 def paired_difference(left: Mapping[int, float], right: Mapping[int, float], level: float = LEVEL) -> Estimate:
     """
-    Estimate left − right over the seeds that both have.
+    Estimate left − right over the seeds that both have, for settings given common random numbers.
 
-    The paired-t interval, for two settings that were given common random numbers: Law, "Simulation Modeling and
-    Analysis", 5th edition, §10.2.
-
-    `left`, `right`: a value per seed. `level`: probability that the interval covers the true difference.
+    The paired-t interval: Law, "Simulation Modeling and Analysis", 5th edition, §10.2.
     """
     return student_interval([left[seed] - right[seed] for seed in left if seed in right], level)
 
 
 def chance_above(estimate: Estimate, bound: float, level: float = LEVEL) -> float:
     """
-    Return how likely a mean so far above a bound is, if the true mean were at the bound.
+    Return the probability of a mean so far above `bound`, were the true mean there; NaN of fewer than 2 values.
 
     The one-sided test that belongs to `student_interval`: below (1 − level) ÷ 2 where the whole interval is above.
-
-    `estimate`: of independent values, one per run. `bound`: in the unit of the values. `level`: that of the estimate's
-    interval. Returns a probability; NaN where fewer than two values leave the spread unknown.
     """
     if not estimate.is_bounded or estimate.count < 2:
         return math.nan
@@ -109,14 +96,11 @@ def chance_above(estimate: Estimate, bound: float, level: float = LEVEL) -> floa
 
 def discoveries(chances: Sequence[float], rate: float = (1 - LEVEL) / 2) -> list[bool]:
     """
-    Choose, of many tests made at once, those that chance alone does not explain.
+    Choose, of many tests made at once, those that chance alone does not explain; `rate` of them are false.
 
     Benjamini and Hochberg, "Controlling the false discovery rate", Journal of the Royal Statistical Society B 57, 1995
-    (from memory): with the chances in rising order, all up to the last one that is at most rate · place ÷ number.
-    That any is chosen is Simes' test of all together (Biometrika 73, 1986), which bears that tests share runs.
-
-    `chances`: the chance of each, from a test by itself. `rate`: share of false ones among those that are chosen, on
-    average at most.
+    (from memory): with the chances in rising order, all up to the last one that is at most rate · place ÷ number. That
+    any is chosen is Simes' test of all together (Biometrika 73, 1986), which bears that tests share runs.
     """
     ranked = sorted(chances)
     places = [place for place, chance in enumerate(ranked, 1) if chance <= rate * place / len(ranked)]
@@ -125,15 +109,10 @@ def discoveries(chances: Sequence[float], rate: float = (1 - LEVEL) / 2) -> list
 
 def wilson_interval(successes: int, total: int, level: float = LEVEL) -> Estimate:
     """
-    Estimate a proportion from independent trials.
+    Estimate a proportion from independent trials; flows of one run are not, their interval is wider.
 
     The score interval: Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
-    American Statistical Association 22, 1927. Flows of one run are not independent, so that their true interval is
-    wider.
-
-    `successes`: number of successful trials, 0 … `total`. `total`: number of trials. `level`: probability that the
-    interval covers the true proportion. Returns with `total` as its count. Raises `ValueError` if `successes` lies
-    outside of 0 … `total`.
+    American Statistical Association 22, 1927.
     """
     if not 0 <= successes <= total:
         raise ValueError(f"{successes} successes of {total} trials: expected 0 to {total}")
@@ -144,12 +123,7 @@ def wilson_interval(successes: int, total: int, level: float = LEVEL) -> Estimat
 
 
 def weighted_mean(values: ArrayLike, weights: ArrayLike) -> float:
-    """
-    Average values that stand for different numbers of flows.
-
-    `values`: one value per run. `weights`: what each stands for, such as its number of flows. Returns σ w·x ÷ Σ w; NaN
-    when nothing has weight.
-    """
+    """Return Σ w·x ÷ Σ w, for values that stand for different numbers of flows; NaN when nothing has weight."""
     weight = np.asarray(weights, dtype=float)
     if weight.sum() == 0:
         return math.nan
@@ -157,22 +131,12 @@ def weighted_mean(values: ArrayLike, weights: ArrayLike) -> float:
 
 
 def interpolate(x: ArrayLike, y: ArrayLike, at: float) -> float:
-    """
-    Read a curve between its points by straight lines.
-
-    `x`, `y`: the curve's points, `x` rising. `at`: where to read. Returns the height there; NaN outside of the curve's
-    range.
-    """
+    """Read a curve, `x` rising, between its points by straight lines; NaN outside of its range."""
     return float(np.interp(at, np.asarray(x), np.asarray(y), left=math.nan, right=math.nan))
 
 
 def crossing(x: ArrayLike, y: ArrayLike, target: float) -> float:
-    """
-    Find where a curve first reaches a value, by straight lines between its points.
-
-    `x`, `y`: the curve's points, `x` rising. `target`: the value to reach from below. Returns the smallest `x` at which
-    the curve is at least `target`; NaN if it never is.
-    """
+    """Return the smallest `x` at which a curve between its points reaches `target` from below; NaN if never."""
     places, heights = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     reached = np.flatnonzero(heights >= target)
     if reached.size == 0:

@@ -54,23 +54,12 @@ def _decisive_of(spec: RunSpec) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Store:
-    """
-    A folder of results.
-
-    Attributes
-    ----------
-    root
-        The folder.
-    """
+    """A folder of results."""
 
     root: Path
 
     def open(self) -> Store:
-        """
-        Make the folder if need be, and clear away what killed processes left.
-
-        Raises `StoreError` if it cannot be written.
-        """
+        """Make the folder if need be, and clear away what killed processes left."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             probe = temporary_place(self.root / "probe")

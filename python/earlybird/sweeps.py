@@ -48,18 +48,7 @@ log = logging.getLogger("earlybird")
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """
-    One run of a sweep.
-
-    Attributes
-    ----------
-    spec
-        What is run.
-    seed
-        Of the random numbers.
-    parameters
-        What sets this run apart from the sweep's others: a value per key of the grid.
-    """
+    """One run of a sweep; its `parameters` set it apart from the others: a value per key of the grid."""
 
     spec: RunSpec
     seed: int
@@ -247,12 +236,7 @@ def scenarios_of(planned: Iterable[PlannedRun]) -> Iterator[ResolvedScenario]:
 
 
 def share(planned: Sequence[PlannedRun], shard: Shard | None) -> Sequence[PlannedRun]:
-    """
-    Choose the runs of a shard: every n-th of all in the order in which they are made, whatever is made already.
-
-    `shard`: which of them (None: all). Returns in the order of the plan. The shards have each run once, and about as
-    much work each.
-    """
+    """Choose every n-th of the planned runs for a shard, whatever is made already; None takes all."""
     if shard is None:
         return planned
     keys = {job.key for job in shard.among(_in_order({run.key: run for run in planned}.values()))}
@@ -277,24 +261,7 @@ def without_repetitions(
     Leave out the seeds of scenarios in which nothing is random, so that no interval is made of one run.
 
     Where a scenario leaves nothing to chance but the phases of its senders' clocks, two seeds are run; if they give the
-    same to the last bit, the first stays alone.
-
-    Parameters
-    ----------
-    planned
-        The runs.
-    jobs, output, progress, dask
-        As for `sweep`.
-
-    Returns
-    -------
-    tuple
-        The runs of which it is not known that they repeat another, and how many were made to find out.
-
-    Warns
-    -----
-    ScenarioWarning
-        If runs were left out.
+    same to the last bit, the first stays alone. Returns how many were made to find out, too.
     """
     by_scenario: dict[ResolvedScenario, list[PlannedRun]] = {}
     for run, scenario in zip(planned, scenarios_of(planned), strict=True):
@@ -364,12 +331,7 @@ def complete(
     what: str = "simulating",
     dask: str | None = None,
 ) -> SweepResult:
-    """
-    Make those of the planned runs that have no result yet.
-
-    Parameters and errors are those of `sweep`; plans of several scenarios may be joined with ``+``. `what` is the word
-    before the progress bar.
-    """
+    """Make those of the planned runs that have no result yet; plans of several scenarios may be joined with ``+``."""
     if jobs and dask:
         raise InputError(f"jobs = {jobs}: Dask's cluster has its own workers. hint: leave out --jobs or --dask.")
     store = Store(Path(output)).open()
@@ -384,7 +346,7 @@ def complete(
 
 def missing_jobs(planned: Sequence[PlannedRun], store: Store) -> list[Job]:
     """
-    List those of the planned runs, each once, that have no whole result yet, in the order in which to make them.
+    List the planned runs, each once, that have no whole result yet, in the order in which to make them.
 
     Those of a seed come before those of the next, so that what an interrupted sweep has can be compared, and what is
     done tells the time left; the longest come first, so that no worker ends alone with one.
@@ -408,13 +370,7 @@ def make(
     parallel: int = 1,
     dask: str | None = None,
 ) -> None:
-    """
-    Make runs, first those that are simulated, in so many processes (None: one per processor), then those in real time.
-
-    With the address of a Dask scheduler its workers simulate; what takes place in real time does so on this machine.
-
-    Errors are those of `sweep`.
-    """
+    """Make runs: first what is simulated, here or by a Dask scheduler's workers, then what is in real time, here."""
     simulated = [job for job in missing if job.spec.backend == SIMULATOR]
     real = [job for job in missing if job.spec.backend != SIMULATOR]
     try:

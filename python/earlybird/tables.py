@@ -90,12 +90,9 @@ def build(kind: Callable[..., T], table: Table, where: str) -> T:
 
 def one_of(value: object, allowed: Iterable[object], where: str, what: str, *, said: object = None) -> None:
     """
-    Make sure that a value is known.
+    Make sure that a file's value is allowed; the error has place, value, nearest and all known.
 
-    `value`: what a file says. `allowed`: what it may say. `where`: the file and the path of the key. `what`: what a
-    value is called, in a word or two. `said`: what stands at the key, if that is not the value itself: where the key
-    is. Raises `InputError` if it is not known; the message names the place, the value, the nearest known one, and all
-    of them.
+    `what` names the value in a word or two; `said` is what stands at the key, if that is not the value itself.
     """
     known = list(dict.fromkeys(allowed))
     if value in known:

@@ -22,35 +22,16 @@ def transmit(
     (``caller``, ``listener``), ``conntimeo``, ``peeridletimeo`` (milliseconds, 3000 and 5000). The longer latency of
     both sides counts. A file begins when the first relay is there.
 
-    Parameters
-    ----------
-    source
-        ``udp://:port``, ``rtp://:port``, ``tcp://host:port``, ``tcp://:port``, ``file:PATH``, ``-`` or ``eb://…``.
-    destination
-        The same, or ``http://:port`` for players to fetch it from.
-    watch
-        Called many times a second: with a report once a second, else with nothing. If it returns false, what is under
-        way is still sent and played, and then the relay ends: after the latency and two seconds at most.
+    `watch` is called many times a second: with a report once a second, else with nothing. If it returns false, what is
+    under way is still sent and played, and then the relay ends: after the latency and two seconds at most.
 
-    Returns
-    -------
-    dict
-        The last report. Names are SRT's where the meaning is the same: ``time_s``; ``peers``, connections that are
-        ready; ``reconnects``; ``refusal``, why the last attempt to connect failed, if that is known; ``units`` and
-        ``bytes`` that the source had or that came; ``bytesOut`` that were handed on, to each receiver anew;
-        ``pktSndDrop``, units left out before they were sent; ``pktRetrans``, segments sent again; ``pktRcvDrop``, units
-        that did not come whole in time; ``pktRcvBelated``, units that came after their time; ``refused``, units that
-        the destination did not take; ``unitsLeft`` and ``bytesLeft`` that it had not taken two seconds after all was
-        played, when the relay was asked to end; ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``.
-
-    Raises
-    ------
-    InputError
-        If an address is none, or the two do not go together.
-    ScenarioError
-        If there is no such transport.
-    OSError
-        If an end cannot be opened, or breaks.
+    Returns the last report. Names are SRT's where the meaning is the same: ``time_s``; ``peers``, connections that are
+    ready; ``reconnects``; ``refusal``, why the last attempt to connect failed, if that is known; ``units`` and
+    ``bytes`` that the source had or that came; ``bytesOut`` that were handed on, to each receiver anew; ``pktSndDrop``,
+    units left out before they were sent; ``pktRetrans``, segments sent again; ``pktRcvDrop``, units that did not come
+    whole in time; ``pktRcvBelated``, units that came after their time; ``refused``, units that the destination did not
+    take; ``unitsLeft`` and ``bytesLeft`` that it had not taken two seconds after all was played, when the relay was
+    asked to end; ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``.
     """
     for address in (source, destination):
         check_address(address)

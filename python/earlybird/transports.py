@@ -55,11 +55,7 @@ def transports() -> list[TransportInfo]:
 
 
 def transport(name: str) -> TransportInfo:
-    """
-    Look up a transport.
-
-    `name`: its name, with or without ends. Raises `InputError` if there is none of that name.
-    """
+    """Look up a transport by its name, with or without ends."""
     every = transports()
     found = next((one for one in every if name.removesuffix("-fg") in one.names), None)
     if found is None:

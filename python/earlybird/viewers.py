@@ -35,29 +35,11 @@ SENDER_COLUMNS: Final = ("frozen_s", "rto_count")
 
 def judge_run(result: Result, group: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     """
-    Judge every film of a run.
+    Judge every film of a run: a row per flow, and frames late and due over all by start-up delay.
 
-    Parameters
-    ----------
-    result : Result
-        A run with the table of deliveries.
-    group : str
-        The group of flows that carry the film.
-
-    Returns
-    -------
-    flows : polars.DataFrame
-        A row per flow: `flow`, `frames`, startup delay needed for no late frame (`no_stall_startup_delay_s`) and for
-        fewer than 0.01 % of late frames (`required_startup_delay_s`), frames late and due at each of `LATE_AT`
-        (`late_2s`, `due_2s`), stalls of a player that starts after `PLAYER_START_UP` (`stalls`, `stalled_s`,
-        `played_s`), `frozen_s` and `rto_count`.
-    curve : polars.DataFrame
-        `startup_delay_s`, and frames `late` and `due` over all flows.
-
-    Raises
-    ------
-    InputError
-        If no flow of the group sent anything.
+    Flows have the startup delay needed for no late frame (`no_stall_startup_delay_s`) and for fewer than 0.01 %
+    (`required_startup_delay_s`), frames late and due at each of `LATE_AT`, the stalls of a player that starts after
+    `PLAYER_START_UP`, `frozen_s` and `rto_count`.
     """
     end = float(result.summary["duration_s"])
     rows, curves = [], []
@@ -109,19 +91,9 @@ def curve_of(timeliness: Timeliness) -> pl.DataFrame:
 
 def summarise(flows: pl.DataFrame, curve: pl.DataFrame) -> dict[str, float]:
     """
-    Put the flows of one transport together.
+    Put the flows of one transport, of any number of runs, together: quantiles and means over flows.
 
-    Parameters
-    ----------
-    flows, curve : polars.DataFrame
-        What `judge_run` gives, of any number of runs; the curve's counts summed.
-
-    Returns
-    -------
-    dict
-        Medians and 90th percentiles over flows of the needed start-up delays in seconds; shares of late frames among
-        all that were judged; per flow, the mean number of stalls, of seconds stalled, of seconds frozen and of
-        timeouts; the mean length of a stall in seconds (not a number without stalls); the share of flows without any.
+    The mean length of a stall is not a number without stalls.
     """
     stalls, stalled = total(flows, "stalls"), total(flows, "stalled_s")
     return {

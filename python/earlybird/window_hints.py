@@ -16,12 +16,7 @@ NOTICED: Final = 0.01
 
 
 def window_hints(result: Result) -> Iterator[str]:
-    """
-    Yield a hint for each group of flows that the largest window of its senders limited.
-
-    Yields a sentence per group: the share of its time, the rate that the window allows over the shortest round trip,
-    and which key to set.
-    """
+    """Yield for each group whose senders' largest window held it back: how often, and which key to set."""
     # Flows over UDP have no such share; a number that is none is larger than all others here.
     share = pl.col("limited_by_window")
     held = result.flows.filter(share.is_not_nan() & (share > NOTICED))

@@ -61,14 +61,7 @@ Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for ot
 
 
 def overrides(settings: list[str] | None) -> list[tuple[str, str]]:
-    """
-    Split the values of ``--set`` at their first equals sign.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
+    """Split the values of ``--set`` at their first equals sign."""
     return [_pair(setting) for setting in settings or []]
 
 

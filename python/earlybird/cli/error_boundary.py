@@ -29,20 +29,7 @@ Arguments = ParamSpec("Arguments")
 
 
 def guarded(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """
-    Wrap a sub-command: errors become a message and an exit code.
-
-    Parameters
-    ----------
-    command
-        The sub-command.
-
-    Returns
-    -------
-    Callable
-        The same, which leaves with code 2 after an error that a person can put right, with 130 after Ctrl-C, with
-        143 after SIGTERM and with 70 after a panic of the compiled part. Other exceptions are bugs and pass through.
-    """
+    """Wrap a sub-command: what a person can put right becomes a message and an exit code; bugs pass through."""
 
     @functools.wraps(command)
     def guarded_command(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:

@@ -73,18 +73,7 @@ def curve(values: Sequence[float], width: int = SECONDS) -> str:
 
 
 class Screen:
-    """
-    A table at the end of a terminal; elsewhere it is printed once, at the end.
-
-    Parameters
-    ----------
-    title
-        What is shown.
-    console
-        Where.
-    hint
-        What whoever watches can do.
-    """
+    """A table at the end of a terminal; elsewhere it is printed once, at the end."""
 
     def __init__(self, title: str, console: Console, hint: str = "") -> None:
         self._title, self._hint, self._minute = title, hint, Minute()

@@ -71,24 +71,7 @@ class LastReport:
 
 @contextmanager
 def serving(address: str) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """
-    Answer Prometheus as long as the context lasts.
-
-    Parameters
-    ----------
-    address
-        A port of this host alone (``9100``), or an address with a port (``0.0.0.0:9100``).
-
-    Yields
-    ------
-    Callable
-        The function that takes reports.
-
-    Raises
-    ------
-    InputError
-        If the address is none, or is in use.
-    """
+    """Answer Prometheus at ``9100``, of this host alone, or ``0.0.0.0:9100``; yields what takes reports."""
     host, port = _place(address)
     registry, last = CollectorRegistry(), LastReport()
     registry.register(last)

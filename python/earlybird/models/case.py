@@ -43,10 +43,9 @@ class StreamingCase(DescribedCase):
 
     def computed(self, seed: int) -> tuple[Mapping[str, float], Mapping[str, Any]]:
         """
-        Compute the throughputs of the sender and of the PFTK model, and the late share by start-up delay.
+        Return throughputs in packets per second, and the late share by start-up delay.
 
-        ``throughput_pps`` and ``pftk_pps`` are in packets per second, ``variance_rate`` is the sender's, and
-        ``diffusion_delay_s`` are the seconds until 0.01 % of the packets are late by the diffusion form.
+        ``variance_rate`` is the sender's, and ``diffusion_delay_s`` the seconds until 0.01 % are late by diffusion.
         """
         timeout = self.timeout * self.round_trip
         chain = models.streaming_chain(self.loss, self.round_trip, timeout, window=self.window, per_ack=self.per_ack)

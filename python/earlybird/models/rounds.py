@@ -107,11 +107,7 @@ class Rules:
 
 
 def explore(rules: Rules) -> dict[State, list[State]]:
-    """
-    List all states that a sender comes to, in the order in which they are found from the first round on.
-
-    Each has the states that follow when 0, 1, … packets arrive.
-    """
+    """List a sender's states as they are found from the first round on, each with what follows 0, 1, … arrivals."""
     found: dict[State, list[State]] = {}
     waiting: list[State] = [Normal(1)]
     while waiting:

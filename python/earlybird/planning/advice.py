@@ -22,18 +22,7 @@ LEAST_UNSENT: Final = 16 * 1024
 
 
 def advice(candidate: Candidate, path: NetworkPath, stream: StreamSpec, delay: float) -> list[str]:
-    """
-    Return the instructions: shell commands, and comments that begin with #.
-
-    Parameters
-    ----------
-    candidate
-        The sender to switch on.
-    path, stream
-        For which line and film.
-    delay
-        Seconds from writing to playing.
-    """
+    """Return the instructions for a delay in seconds: shell commands, and comments that begin with #."""
     if not math.isfinite(delay):
         return ["# no setting helps: send less, or over a better line"]
     return [*_switch(candidate, path, delay), *(_socket(path, stream) if _is_kernels(candidate) else [])]

@@ -25,18 +25,7 @@ DATAGRAMS: Final = ("udp", "tfrc", "srt", "quic-datagrams")
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """
-    A sender.
-
-    Attributes
-    ----------
-    name : str
-        What it is called here.
-    transport : str
-        Its transport in scenarios.
-    settings : Mapping
-        Its further keys of `endpoint`.
-    """
+    """A sender: its name here, its transport in scenarios, and its further keys of `endpoint`."""
 
     name: str
     transport: str
@@ -72,14 +61,7 @@ DEFAULTS: Final[Mapping[Goal, tuple[str, ...]]] = {
 
 
 def candidate(name: str) -> Candidate:
-    """
-    Find a sender by its name: a transport, or ``cubic+rto-min``.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
+    """Find a sender by its name: a transport, or ``cubic+rto-min``."""
     known = KNOWN.get(name)
     if known:
         return known

@@ -40,16 +40,7 @@ WORTH_A_WORD: Final = 0.1
 
 @dataclasses.dataclass(frozen=True)
 class FormulaEstimate:
-    """
-    The estimate for a sender.
-
-    Attributes
-    ----------
-    delay : float
-        Seconds; infinite if the film is too much; not a number if no formula knows the sender.
-    because : str
-        Which of the formulas says so.
-    """
+    """Seconds for a sender, and the formula: infinite if the film is too much, NaN if no formula knows the sender."""
 
     delay: float
     because: str

@@ -24,22 +24,9 @@ class Measurements:
     """
     Known properties of a path; None is unknown.
 
-    Attributes
-    ----------
-    rate : float
-        Bits per second.
-    round_trip : float
-        Seconds without anything in the queue.
-    loss : float
-        Share of the packets that get lost, whatever the sender does.
-    mean_burst : float
-        Packets lost one behind the other, on average; 1 for those that are lost independently.
-    queue : str
-        As `earlybird emulate` takes it: ``64kB``, ``100``, ``codel``.
-    trace : tuple of int
-        Chances to send 1500 bytes in milliseconds, in place of a rate (mahimahi's format).
-    facts : tuple of str
-        How these were found, a sentence each.
+    `rate` is in bits per second, `round_trip` in seconds without a queue, `loss` what gets lost whatever the sender
+    does, `mean_burst` 1 for independent losses. `queue` is as of `earlybird emulate`; `trace` has the milliseconds of
+    chances to send 1500 bytes, in place of a rate (mahimahi). `facts` say how these were found.
     """
 
     rate: float | None = None
@@ -72,18 +59,7 @@ def merged(findings: Iterable[Measurements]) -> Measurements:
 
 @dataclasses.dataclass(frozen=True)
 class NetworkPath:
-    """
-    A line from the sender to the viewers, with the same delay and rate on its way back.
-
-    Attributes
-    ----------
-    rate, round_trip, loss, mean_burst, trace
-        As in `Measurements`, all known.
-    queue : str
-        What waits in front of it at most, as `earlybird emulate` takes it.
-    facts : tuple of str
-        How they were found.
-    """
+    """A line from the sender to the viewers and back, with the same delay and rate both ways; as `Measurements`."""
 
     rate: float
     round_trip: float
@@ -117,17 +93,7 @@ class NetworkPath:
 
 
 def completed(findings: Measurements) -> NetworkPath:
-    """
-    Complete findings to a line.
-
-    Unknown values take a default: no losses, independent ones, and a queue that holds what the line carries in a
-    round trip, the usual rule for buffers.
-
-    Raises
-    ------
-    InputError
-        If rate or round trip are not known, or a value cannot be.
-    """
+    """Complete findings to a line: by default without losses, with a queue of one round trip, the usual rule."""
     if findings.rate is None:
         raise InputError(
             f"how fast is the line? Give --rate, such as --rate 20Mb/s, or --profile dsl.{_sentence(findings)}"

@@ -46,20 +46,7 @@ ROOM: Final = 1.25
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CandidateResult:
-    """
-    The results of one candidate.
-
-    Attributes
-    ----------
-    candidate : Candidate
-        The sender.
-    delay_needed : Estimate
-        Delay in seconds that nine of ten sessions do with, and its 90 % interval.
-    formula : FormulaEstimate
-        What the formulas say.
-    sessions : tuple of Session
-        What was simulated.
-    """
+    """The results of one candidate: the seconds that nine of ten sessions do with, formula, and sessions."""
 
     candidate: Candidate
     delay_needed: Estimate
@@ -89,22 +76,8 @@ class Plan:
     """
     An answer.
 
-    Attributes
-    ----------
-    stream, path : StreamSpec, NetworkPath
-        What is sent, over what.
-    late : float
-        Share of the frames below which those that are late stay.
-    results : tuple of CandidateResult
-        The senders; today's comes first, the others in the order in which they are preferred.
-    choice : CandidateResult
-        The sender to take.
-    doubt : float
-        Probability that other seeds would lead to another choice, as the bootstrap has it.
-    is_clear : bool
-        Whether that is small enough.
-    open_candidates : tuple of CandidateResult
-        The senders among which the choice is open, if it is not clear.
+    `results` begin with the sender in use, then in order of preference. `doubt` is the probability that other seeds
+    would lead to another choice, by the bootstrap; if it is not clear, `open_candidates` are the senders left.
     """
 
     stream: StreamSpec

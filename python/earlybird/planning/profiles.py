@@ -76,14 +76,7 @@ PROFILES: Final = {
 
 
 def profile_named(name: str) -> Measurements:
-    """
-    Return a profile by name.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name.
-    """
+    """Return a profile by name."""
     if name not in PROFILES:
         raise InputError(f"profile = {name}: there is no such profile; there are {', '.join(PROFILES)}.")
     return PROFILES[name]

@@ -23,20 +23,7 @@ counted in packets and not in seconds, so that the same question has the same an
 
 
 class Sampler:
-    """
-    Sessions of several senders, and who is ahead.
-
-    Parameters
-    ----------
-    runners
-        One per sender, in the order in which they are preferred.
-    workers
-        Who plays.
-    noticeable
-        Seconds by which a delay has to be shorter to be worth a change of the sender.
-    show
-        Whether to show a progress bar.
-    """
+    """Sessions of several senders, the preferred first, and who is ahead by a `noticeable` number of seconds."""
 
     def __init__(
         self, runners: Sequence[SessionRunner], workers: Executor, noticeable: float, *, show: bool = False

@@ -50,18 +50,8 @@ class Ranking:
     """
     Candidates ranked by their sessions.
 
-    Attributes
-    ----------
-    delays_needed : tuple of Estimate
-        The delay in seconds that nine of ten sessions do with, per sender, with its 90 % interval.
-    choice : int
-        The sender to take.
-    support : tuple of float
-        Per sender, the share of the resamples in which it is the one to take.
-    leads : tuple of float
-        Per sender, the share of the resamples in which its delay is the shortest.
-    sessions : int
-        Sessions of each.
+    `delays_needed` are seconds that nine of ten sessions do with; `support` and `leads` are the shares of resamples in
+    which a sender is the one to take, and its delay the shortest.
     """
 
     delays_needed: tuple[Estimate, ...]
@@ -87,16 +77,7 @@ class Ranking:
 
 
 def choose(delays_needed: Sequence[float] | NDArray[np.float64], noticeable: float) -> int:
-    """
-    Take the first sender whose delay is not noticeably longer than the shortest one.
-
-    Parameters
-    ----------
-    delays_needed
-        Seconds per sender, in the order in which they are preferred; infinite where none would do.
-    noticeable
-        Seconds.
-    """
+    """Take the first sender, as preferred, whose delay in seconds is not noticeably longer than the shortest."""
     delays = np.asarray(delays_needed, dtype=np.float64)
     return int(choices(delays[np.newaxis], noticeable)[0])
 
@@ -115,18 +96,7 @@ def quantile_of_sessions(delays_needed: NDArray[np.float64], axis: int = 0) -> N
 
 
 def rank(delays_needed: NDArray[np.float64], noticeable: float, level: float = LEVEL) -> Ranking:
-    """
-    Rank the candidates.
-
-    Parameters
-    ----------
-    delays_needed
-        Seconds, a row per session and a column per sender; rows are those of one seed each.
-    noticeable
-        Seconds by which a delay has to be shorter to be worth a change.
-    level
-        Of the intervals.
-    """
+    """Rank the candidates by delays in seconds: a row per session (of one seed), a column per sender."""
     sessions, resampled, best = len(delays_needed), _resampled(delays_needed), quantile_of_sessions(delays_needed)
     estimates = tuple(
         _estimate(delay_needed, drawn, sessions, level) for delay_needed, drawn in zip(best, resampled.T, strict=True)

@@ -51,22 +51,10 @@ DELAYS: Final = tuple(
 @dataclasses.dataclass(frozen=True, eq=False)
 class Session:
     """
-    The outcome of one simulated playback.
+    One simulated playback: the delay in seconds that would have done (infinite: none), and how it came about.
 
-    Attributes
-    ----------
-    delay_needed : float
-        Seconds of delay from which on fewer frames than allowed were late; infinite if no delay would do.
-    due : NDArray[np.float64]
-        When each frame was written, or wanted at the earliest of a stored film, in seconds.
-    delivered : NDArray[np.float64]
-        When it was there.
-    end : float
-        End of the run in seconds.
-    limited_share : float
-        Share of the time in which a window or a buffer held the sender back, and not the network.
-    delivered_share : float
-        Share of the frames that came.
+    `due` is when each frame was written, or wanted of a stored film; `limited_share` the share of the time in which a
+    window or buffer held the sender back, and not the network; `delivered_share` that of the frames that came.
     """
 
     delay_needed: float
@@ -110,23 +98,9 @@ def needed_delay(
     delay: float | None = None,
 ) -> float:
     """
-    Return the delay with which fewer frames than allowed would have been late.
+    Return the seconds with which fewer frames than `late` would have been late; infinite if none.
 
-    Parameters
-    ----------
-    due, delivered
-        When each frame was written and when it was there, in seconds after the first was written.
-    end
-        When the run ended.
-    late
-        Share of the frames below which those that are late have to stay.
-    delay
-        The only delay that counts, of a sender that had it to go by.
-
-    Returns
-    -------
-    float
-        Seconds; infinite if no delay would do, or this one does not.
+    Times are from the first frame's writing. `delay` is the only one that counts, of a sender that had it to go by.
     """
     timeliness = Timeliness(due, delivered, end)
     if delay is not None:
@@ -138,18 +112,7 @@ def needed_delay(
 
 
 class SessionRunner:
-    """
-    Plays sessions of one film over one line by one sender.
-
-    Parameters
-    ----------
-    path, stream, candidate
-        Who, what and where.
-    late
-        Share of the frames below which those that are late have to stay.
-    watch
-        Called some twenty times a second while a run goes on; what it raises ends the run.
-    """
+    """Plays sessions of one film; `watch` is called some twenty times a second, and what it raises ends the run."""
 
     def __init__(
         self,

@@ -31,18 +31,7 @@ SOUND_RATE: Final = 200e3
 
 
 def synthetic_clip(rate: float, goal: Goal, key_frame: float = KEY_FRAME_SIZE) -> Clip:
-    """
-    Make up a film of a bit rate: a key frame every two seconds, larger than the others; or sound alone.
-
-    Parameters
-    ----------
-    rate
-        Bits per second.
-    goal
-        What it is for: a conversation of little rate is sound in packets of 20 ms.
-    key_frame
-        Size of a key frame ÷ another frame's (default 5).
-    """
+    """Make up a film of a bit rate, key frames every two seconds; of a call with little rate sound alone."""
     is_sound = goal == "call" and rate <= SOUND_RATE
     period = SOUND_PERIOD if is_sound else 1 / FRAMES_PER_SECOND
     frames = round(KEY_FRAME_EVERY / period)
@@ -57,21 +46,7 @@ def synthetic_clip(rate: float, goal: Goal, key_frame: float = KEY_FRAME_SIZE) -
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class StreamSpec:
-    """
-    A film on its way to one viewer.
-
-    Attributes
-    ----------
-    clip : Clip
-        The film.
-    goal : str
-        ``live``: written as it is played, for viewers who follow; ``call``: the same, for a conversation; ``vod``:
-        there from the first moment.
-    length : float
-        Seconds that a viewer watches; a shorter film is repeated.
-    left_out : float
-        Seconds at the end of the film that no session has.
-    """
+    """A film on its way to one viewer, who watches `length` seconds of it; a shorter film is repeated."""
 
     clip: Clip
     goal: Goal

@@ -75,15 +75,7 @@ class SessionCase(DescribedCase):
         return scenario(self.path, self.stream, candidate(self.sender), delay)
 
     def computed(self, seed: int) -> tuple[Mapping[str, float], Mapping[str, Any]]:
-        """
-        Play the session.
-
-        Returns
-        -------
-        tuple
-            No number; and in a table of one row the delay that would have done (``need_s``, infinite if none), the
-            share of the time in which a window or buffer held the sender back, and the share of the frames that came.
-        """
+        """Play the session: the delay it needed, and the shares held back by a window and delivered."""
         played = SessionRunner(self.path, self.stream, candidate(self.sender), self.late).play(seed)
         return {}, {
             "need_s": [played.delay_needed],

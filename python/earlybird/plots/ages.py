@@ -22,12 +22,7 @@ LINE, AREA = Look(INK, DARK[INK], SOLID, "."), Look(MUTED, DARK[MUTED], SOLID, "
 
 
 def histogram_chart(bins: pl.DataFrame) -> Chart:
-    """
-    Show histograms of ages.
-
-    `bins`: one row per bin: ``panel``, ``age_ms`` (centre), ``first``, ``second``, ``later`` (shares in per cent), and
-    ``threshold_ms``, ``threshold_low_ms``, ``threshold_high_ms``, the same in all rows of a panel.
-    """
+    """Show histograms of ages: a row per bin, with shares in per cent, and the panel's thresholds in each."""
     return Chart(by_panel(bins, _bins), Axis(AGE, low=0), Axis("Share of all duplicates (%)", low=0))
 
 
@@ -45,12 +40,7 @@ def _bins(bins: pl.DataFrame) -> Iterator[Mark]:
 
 
 def history_chart(duplicates: pl.DataFrame) -> Chart:
-    """
-    Show ages against time, for one flow in each panel.
-
-    `duplicates`: one row per duplicate ACK: ``panel``, ``time_s``, ``number`` (1, 2, 3: and later), ``age_ms``,
-    ``threshold_ms``.
-    """
+    """Show ages against time, a flow in each panel: a row per duplicate ACK, `number` 3 for those after it too."""
     return Chart(by_panel(duplicates, _history), Axis("Time (s)"), Axis(AGE, low=0))
 
 

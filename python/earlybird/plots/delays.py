@@ -7,11 +7,7 @@ from earlybird.plots.style import LOOKS
 
 
 def delays_chart(packets: pl.DataFrame) -> Chart:
-    """
-    Show the delay of each packet.
-
-    `packets`: one row per packet: ``panel``, ``time_s`` of writing, ``delay_ms``.
-    """
+    """Show the delay of each packet: its ``panel``, ``time_s`` of writing and ``delay_ms``."""
     y = Axis("Delay of a packet (ms)", low=0, better="smaller")
     x = Axis("Time of writing after the first late packet (s)")
     return Chart(by_panel(packets, _dots), x, y, share_y=False)

@@ -21,12 +21,7 @@ SPREAD: Final = 0.6
 
 
 def dots_chart(points: pl.DataFrame, wording: Wording) -> Chart:
-    """
-    Show dots by rows in panels.
-
-    `points`: as for `lines_chart`; its ``x`` is the place of a row from the top. Rows without any dot are left out.
-    `wording`: its `ticks` name the rows, its `y` is the quantity.
-    """
+    """Show dots by rows in panels: points as for `lines_chart`, ``x`` the place of a row from the top."""
     shown = points.filter(pl.col("value").is_not_null())
     names = [wording.ticks[place] for place in shown["x"].unique().sort()]
     shown = shown.with_columns(row=pl.col("x").rank("dense") - 1.0)

@@ -47,11 +47,7 @@ class Wording:
 
 
 def plain_line(line: str, name: str, x: ArrayLike, values: ArrayLike) -> pl.DataFrame:
-    """
-    Make the points of a line without intervals and without numbers of a paper.
-
-    `line`, `name`: what decides how it looks, and what it is called. Returns for `lines_chart`, but for the panel.
-    """
+    """Make the points of a line without intervals and without numbers of a paper, but for the panel."""
     places, heights = np.asarray(x, dtype=float), np.asarray(values, dtype=float)
     nothing = pl.lit(None, dtype=pl.Float64)
     return pl.DataFrame({"x": places, "value": heights}).select(
@@ -69,8 +65,8 @@ def lines_chart(points: pl.DataFrame, wording: Wording) -> Chart:
     """
     Show lines in panels; where there are too many to be told apart, each gets a panel.
 
-    `points`: one row per point: ``panel``, ``line``, ``name`` (of the line), ``x``, ``value``, ``low`` and ``high``
-    (null where there is no interval), ``paper`` (null where the paper gives no number).
+    A row per point: ``panel``, ``line``, its ``name``, ``x``, ``value``, ``low`` and ``high`` (null without an
+    interval), ``paper`` (null where the paper gives no number).
     """
     styles = looks(points["line"].unique(maintain_order=True).to_list())
     panels = [*(_small_multiples(points, styles) if len(styles) > TOGETHER else _panels(points, styles))]

@@ -19,11 +19,7 @@ MARKS: Final = {
 
 
 def packets_chart(trace: pl.DataFrame) -> Chart:
-    """
-    Show what happened to each packet.
-
-    `trace`: one row per event: ``panel``, ``time_ms``, ``event``, ``seq``.
-    """
+    """Show what happened to each packet: a row per event with ``panel``, ``time_ms``, ``event`` and ``seq``."""
     x, y = Axis("Time after the loss (ms)"), Axis("Packet number", is_whole=True)
     return Chart(by_panel(trace, _events), x, y, height=2.8)
 

@@ -7,23 +7,14 @@ from earlybird.plots.style import DARK, DASHED, INK, LOOKS, MUTED, SOLID, Look
 
 
 def search_table(trials: pl.DataFrame) -> pl.DataFrame:
-    """
-    Gather what the plot shows.
-
-    `trials`: the trials of a search in order, the study's own setting first: ``trial``, ``distance``, ``met``. Returns
-    the same, with the smallest distance so far as ``best`` and that of the study's own setting as ``own``.
-    """
+    """Add the smallest distance so far as ``best``, and that of the first trial, the study's own, as ``own``."""
     return trials.select(
         "trial", "distance", "met", best=pl.col("distance").cum_min(), own=pl.col("distance").first(), panel=pl.lit("")
     )
 
 
 def search_chart(table: pl.DataFrame) -> Chart:
-    """
-    Show the distances.
-
-    `table`: as `search_table` returns it.
-    """
+    """Show the distances of a `search_table`."""
     x, met = table["trial"], [f"{met} statements met" for met in table["met"]]
     ink, muted = Look(INK, DARK[INK], SOLID, "."), Look(MUTED, DARK[MUTED], DASHED, ".")
     dot = Look(LOOKS["pert"].colour, LOOKS["pert"].dark, SOLID, "o")

@@ -50,11 +50,7 @@ class Scale:
 
 
 def sensitivity_chart(sizes: pl.DataFrame, scale: Scale) -> Chart:
-    """
-    Show a panel.
-
-    `sizes`: one row per cell: ``place`` of the setting from the top, ``setting``, ``cell``, ``size``, ``holds``.
-    """
+    """Show a panel: a row per cell with ``place`` from the top, ``setting``, ``size`` and ``holds``."""
     names = sizes.unique("place", maintain_order=True).sort("place")["setting"].to_list()
     rows = row_axis(["the paper", *names], -1) if scale.stated else row_axis(names)
     marks = (*_bounds(scale, sizes["size"]), *_cells(sizes), *_paper(scale))

@@ -28,12 +28,7 @@ LEAST = 2
 
 
 def save(path: Path, output: Path) -> None:
-    """
-    Draw a file of states; one that is still written as far as it is.
-
-    Raises `InputError` if it is no such file, or has too few states, or the picture's name has another ending. Raises
-    `OSError` if a file cannot be read or written.
-    """
+    """Draw a file of states; one that is still written as far as it is."""
     states = written(path)
     if len(states) < LEAST:
         raise InputError(f"{path}: there is nothing to draw yet: it has {len(states)} of at least {LEAST} states.")

@@ -138,12 +138,7 @@ OPEN: Final = Look(MUTED, DARK[MUTED], SOLID, "D", is_hollow=True)
 
 
 def look(name: str, position: int = 0) -> Look:
-    """
-    Return how a line is drawn.
-
-    `name`: a transport, or anything else. `position`: its number among the lines of the picture, which decides where
-    the name does not. Returns the same for a transport in every picture.
-    """
+    """Return how a line is drawn: a transport the same in every picture, else by its position among the lines."""
     plain = name.removesuffix(FINE_GRAINED)
     if plain not in LOOKS:
         return OTHERS[position % len(OTHERS)]

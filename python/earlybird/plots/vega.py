@@ -79,11 +79,7 @@ CONFIG: Final[Spec] = {
 
 
 def drawn(chart: Chart, ending: str) -> bytes:
-    """
-    Draw a chart.
-
-    `ending`: ``svg`` or ``png``. Returns the file's content: the same chart gives the same bytes.
-    """
+    """Draw a chart as ``svg`` or ``png``: the same chart gives the same bytes."""
     import vl_convert  # loads a JavaScript engine, which takes half a second
 
     svg = vl_convert.vegalite_to_svg(specification(chart), vl_version=VERSION)
@@ -107,12 +103,7 @@ def specification(chart: Chart) -> Spec:
 
 
 def document(chart: Chart) -> Spec:
-    """
-    Describe a chart as a page carries it.
-
-    `chart`: what it shows. Its title and its caption are left out: they stand beside it. Returns to be written as JSON:
-    the specifications ``wide`` and ``narrow``, the width that the first needs in pixels, and the ``datasets`` of both.
-    """
+    """Describe a chart for a page: ``wide`` from so many pixels on, ``narrow``, and the ``datasets`` of both."""
     plain = replace(chart, title="", caption="")
     wide, narrow = layout_of(plain), layout_of(plain, PHONE)
     specs = {"wide": _body(wide), "narrow": _body(narrow)}

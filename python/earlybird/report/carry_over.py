@@ -36,12 +36,7 @@ class Printed:
 
 
 def carried_studies(studies: Sequence[Study], made: Container[str], older: Path) -> list[Study]:
-    """
-    List the studies whose pages are kept.
-
-    `studies`: studies of the repository. `made`: the names of those that have results now. `older`: the folder of the
-    older publication, if there is one. Returns those without results that the older publication has a page of.
-    """
+    """List the studies that have no results now, and a page in the older publication."""
     return [study for study in studies if study.name not in made and carried_scale(study.name, older)]
 
 

@@ -15,12 +15,7 @@ OWN: Final = "one of our own experiments"
 
 
 def meaning(item: str, papers: Mapping[str, Paper]) -> str:
-    """
-    Return the meaning of the name of a study's item.
-
-    `item`: the name, such as ``T-F9 … T-F12``. `papers`: the papers by letter. Returns such as “figures 9 to 12 of the
-    ER thesis”; nothing if the letters are of no paper.
-    """
+    """Return the meaning of an item's name: “figures 9 to 12 of the ER thesis”; empty if of no paper."""
     ids = entry_ids(item)
     letters = [letter for letter in dict.fromkeys(name.partition("-")[0] for name in ids) if letter in papers]
     parts = [_of_paper(letter, [name for name in ids if name.startswith(f"{letter}-")], papers) for letter in letters]

@@ -54,12 +54,7 @@ MOST_NAMED = 15
 
 
 def plot_data(plot: Plot, measurements: Measurements, scale: str, store: Store) -> PlotData | None:
-    """
-    Gather what a plot shows.
-
-    `measurements`: the runs, reduced. `scale`: their scale. `store`: their results, for plots of single packets.
-    Returns `None` if no run has anything to show.
-    """
+    """Gather what a plot shows of the runs, those of single packets from the store; None without any."""
     is_special = plot.kind in SINGLE_RUNS
     table = single_runs_table(plot, measurements.study, scale, store) if is_special else _lines(plot, measurements)
     if not table.height:

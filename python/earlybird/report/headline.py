@@ -9,21 +9,13 @@ from earlybird.study.statements.verdicts import Holds
 
 
 def headline(evaluation: Evaluation) -> str:
-    """
-    Fill the study's answer with what was measured.
-
-    `evaluation`: a study's results. Returns the answer; a dash where a quantity was not run.
-    """
+    """Fill the study's answer with what was measured; a dash where a quantity was not run."""
     values = {name: _measured(evaluation, dict(point)) for name, point in evaluation.study.headline.values.items()}
     return evaluation.study.headline.text.format(**values)
 
 
 def counts(evaluation: Evaluation) -> dict[Level, Counter[Holds]]:
-    """
-    Count verdicts by level and outcome.
-
-    `evaluation`: a study's results. Returns a counter per level.
-    """
+    """Count verdicts by level and outcome."""
     return {
         level: Counter(verdict.holds for verdict in evaluation.verdicts if verdict.level == level) for level in LEVELS
     }

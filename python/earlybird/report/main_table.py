@@ -64,11 +64,7 @@ class Row:
 
 
 def main_rows(evaluation: Evaluation) -> dict[str, list[Row]]:
-    """
-    Gather the main table.
-
-    `evaluation`: a study's results. Returns the rows of each metric, by the metric's name in print.
-    """
+    """Gather the rows of the main table by the metric's name in print."""
     study, main = evaluation.study, evaluation.study.main
     numbers = study.numbers[main.table]
     places = list(dict.fromkeys(number.point[main.rows] for number in numbers))

@@ -78,13 +78,7 @@ class Tally:
 
 
 def overview(register: Register, studies: Mapping[str, Study], evaluations: Mapping[str, Evaluation]) -> list[Row]:
-    """
-    Gather the verdict table.
-
-    `register`: all that the papers show. `studies`: the studies by name. `evaluations`: what their results say; those
-    without results are missing. Returns in the order of the register; statements about several entries stand at the
-    first of them.
-    """
+    """Gather the verdict table in the register's order; a statement about several entries stands at the first."""
     rows: list[Row] = []
     seen = set[tuple[str, str]]()
     for entry in register.entries:

@@ -70,12 +70,7 @@ class Section:
 
 
 def page(evaluation: Evaluation, drawings: Mapping[str, Drawing], *, home: str = "") -> str:
-    """
-    Write a study's page.
-
-    `drawings`: the plots that have something to show, by name. `home`: the way to the start page and the assets, such
-    as ``"../"``; nothing if the page stands alone. Returns HTML that needs only the files beside it.
-    """
+    """Write a study's page, HTML that needs only the files beside it; `home` is the way to the start page."""
     return rendered("study.html.j2", {**page_context(evaluation, drawings), "home": home})
 
 

@@ -36,12 +36,7 @@ def small_picture(chart: Chart) -> dict[str, bytes]:
 
 
 def write_plot(data: PlotData, folder: Path, name: str, chosen: Pictures = both_pictures) -> str:
-    """
-    Write a plot's pictures, and its data beside them.
-
-    `folder`: where they go. `name`: of the files, without their endings. `chosen`: which pictures are drawn. Returns
-    the name of the first picture.
-    """
+    """Write a plot's pictures, and its data beside them; return the name of the first picture."""
     data.table.write_csv(folder / f"{name}.csv")
     return write_pictures(data.chart, folder, name, chosen)
 

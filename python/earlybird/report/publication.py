@@ -32,16 +32,10 @@ def write_publication(
     register: Register, studies: Sequence[Study], evaluations: Mapping[str, Evaluation], scale: str, folder: Path
 ) -> tuple[Path, list[Row]]:
     """
-    Write a start page with the answers, a page for each paper, and for each study a page and a folder of its plots.
+    Write a start page with the answers, a page for each paper, and for each study a page and its plots.
 
-    Of studies without results, or not with all runs of a scale, an older publication's pages and verdicts are kept.
-
-    The same results give the same bytes: no page names a date or a machine.
-
-    `register`: all that the papers show. `evaluations`: what their results say, by name; those without results are
-    missing. `scale`: the scale that was asked for; each evaluation has its own. `folder`: where it goes; an older
-    publication there is replaced. Returns the start page, and the rows of its verdict table. Raises `InputError` if the
-    folder holds something else. Raises `StoreError` if it cannot be written.
+    Of studies without results, or not with all runs of a scale, an older publication's pages and verdicts are kept. The
+    same results give the same bytes: no page names a date or a machine.
     """
     place = folder.resolve()
     try:
@@ -112,12 +106,7 @@ def _write_study(task: tuple[Evaluation, Path]) -> None:
 
 
 def write_pages(evaluation: Evaluation, folder: Path, *, alone: bool = False) -> None:
-    """
-    Write a study's page in Markdown, one of its search if there was one, and a folder with the plots of both.
-
-    `evaluation`: a study's results. `folder`: where they go; it is there. `alone`: whether there is no start page
-    beside them, and the studies' folder is beside this one.
-    """
+    """Write a study's page in Markdown, one of its search, and their plots; `alone`: without a start page."""
     name, where = evaluation.study.name, {"alone": alone}
     drawings = write_drawings(evaluation, folder / name, small_picture, has_cells=False)
     text = rendered("results-study.md.j2", page_context(evaluation, drawings) | where)

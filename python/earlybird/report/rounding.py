@@ -21,12 +21,7 @@ def round_tables(folder: Path) -> None:
 
 
 def rounded(table: pl.DataFrame) -> pl.DataFrame:
-    """
-    Round the numbers of a table to what they say.
-
-    `table`: any; the columns `value`, `low` and `high` belong together, where all are there. Returns numbers with an
-    interval end with the second digit of its half-width, all others with the sixth of their own.
-    """
+    """Round `value` with `low` and `high` to the second digit of the half-width, others to their sixth."""
     numbers = [name for name, kind in table.schema.items() if kind.is_float()]
     if not all(name in numbers for name in INTERVAL):
         return table.with_columns(pl.col(numbers).round_sig_figs(DIGITS))

@@ -33,11 +33,7 @@ def bands(evaluation: Evaluation) -> list[Group]:
 
 
 def run_counts(evaluation: Evaluation) -> list[RunCountRow]:
-    """
-    Count the runs of the study's first part by number of flows and band.
-
-    `evaluation`: a study's results. Returns one per number of flows, and a last one for all.
-    """
+    """Count the runs of the study's first part by number of flows and band, and at last all."""
     part = next(iter(evaluation.study.parts))
     runs = [run for run in evaluation.measurements.observations if run.part == part]
     sizes = sorted({run.flows for run in runs})

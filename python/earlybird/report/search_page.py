@@ -30,12 +30,7 @@ class Pair:
 
 
 def write_search(found: Outcome, study: Study, folder: Path, *, home: str) -> Path:
-    """
-    Write the page.
-
-    `folder`: where it goes, below the study's own page; it is made if need be. `home`: the way to the assets. Raises
-    `StoreError, OSError` if it cannot be written.
-    """
+    """Write the page into a folder below the study's own page; `home` is the way to the assets."""
     write_outcome(found, folder)
     path = folder / "index.html"
     drawing = draw_search(found, folder / "plots", both_pictures)

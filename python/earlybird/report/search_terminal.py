@@ -10,11 +10,7 @@ from earlybird.study.search.outcome import Outcome
 
 
 def search_summary(found: Outcome) -> Table:
-    """
-    Make the table of statements: the paper's number, ours in the study's own setting, and in the best.
-
-    Returns to be printed with a `rich.console.Console`.
-    """
+    """Make the table of statements: the paper's number, ours in the study's own setting, and in the best."""
     about = found.about
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
     table.title = escape(f"{about['study']}: {about['settings']} settings, {about['statements']} statements")

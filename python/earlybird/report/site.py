@@ -46,14 +46,7 @@ class Card:
 def write_site(
     register: Register, studies: Sequence[Study], evaluations: Mapping[str, Evaluation], scale: str, folder: Path
 ) -> tuple[Path, list[Row]]:
-    """
-    Write the site.
-
-    `register`: all that the papers show. `studies`: all studies. `evaluations`: what their results say, by name; those
-    without results are missing. `scale`: the scale that was asked for; each evaluation has its own. `folder`: where it
-    goes; it is made if need be. Returns the start page, and the rows of its verdict table. Raises `StoreError` if it
-    cannot be written.
-    """
+    """Write the site of all studies; return the start page, and the rows of its verdict table."""
     rows = overview(register, {study.name: study for study in studies}, evaluations)
     found = Found(register, studies, evaluations, rows, scale)
     try:
@@ -103,11 +96,7 @@ def _why(row: Row) -> dict[str, str]:
 
 
 def start_context(found: Found, shown: Sequence[PaperShown]) -> dict[str, object]:
-    """
-    Gather what the start page and those of papers speak of, in whatever form.
-
-    `found`: all that they draw on. `shown`: what is said of the papers. Returns by the names that the templates use.
-    """
+    """Gather what the start page and those of papers speak of, by the names that the templates use."""
     return {
         "scale": found.scale,
         "rows": found.rows,

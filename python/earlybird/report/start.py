@@ -81,11 +81,7 @@ class Found:
 
 
 def start_papers(found: Found, write_picture: WritePicture) -> list[PaperShown]:
-    """
-    Gather what the start page says of the papers.
-
-    `found`: all that it draws on. Returns in the order of the register.
-    """
+    """Gather what the start page says of the papers, in the order of the register."""
     return [_paper(letter, paper, found, write_picture) for letter, paper in found.register.papers.items()]
 
 

@@ -60,11 +60,7 @@ class Statement:
 
 
 def statements(verdicts: Iterable[Verdict]) -> list[Statement]:
-    """
-    Gather verdicts by statement.
-
-    `verdicts`: in the order of the study; those of a statement follow each other. Returns in the same order.
-    """
+    """Gather verdicts by statement; those of one follow each other."""
     groups = [list(group) for _, group in groupby(verdicts, key=lambda each: each.id)]
     return [Statement(check_anchor(group[0].id), group[0], tuple(group[1:])) for group in groups]
 
@@ -83,11 +79,7 @@ def explained(verdict: Verdict, reason: Reason | None) -> str:
 
 
 def evidence_anchors(reason: Reason | None) -> dict[str, str]:
-    """
-    Find where on a study's page stands what shows a reason.
-
-    `reason`: the reason, if there is one. Returns identifiers for links, by the titles of the evidence.
-    """
+    """Find where on a study's page stands what shows a reason: identifiers by the titles of the evidence."""
     shown = reason.evidence if reason else ()
     return {each.title: panel_anchor(each.name) if each.is_panel else check_anchor(each.name) for each in shown}
 

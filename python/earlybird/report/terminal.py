@@ -18,11 +18,7 @@ from earlybird.study.statements.verdicts import Holds
 
 
 def terminal_summary(evaluation: Evaluation) -> Table:
-    """
-    Make the main table: the paper's numbers, and below each ours with its 90 % interval.
-
-    `evaluation`: a study's results. Returns to be printed with a `rich.console.Console`; 80 columns are enough.
-    """
+    """Make the main table, 80 columns wide: the paper's numbers, below each ours with its 90 % interval."""
     study = evaluation.study
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
     table.title = escape(f"{study.title} ({study.main.item}, {evaluation.scale})")
@@ -41,11 +37,7 @@ def terminal_summary(evaluation: Evaluation) -> Table:
 
 
 def site_summary(rows: Sequence[Row], scale: str) -> Table:
-    """
-    Make the table of how the statements about each paper came out.
-
-    `rows`: the verdict table. `scale`: the scale of the runs. Returns to be printed with a `rich.console.Console`.
-    """
+    """Make the table of how the statements about each paper came out."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left")
     table.title = f"Statements of the papers, {scale}"
     table.add_column("paper")

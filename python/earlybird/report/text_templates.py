@@ -16,12 +16,7 @@ NOT_RUN: Final = "Not run yet."
 
 
 def filled(template: TextTemplate, evaluation: Evaluation | None) -> str:
-    """
-    Fill a sentence.
-
-    `evaluation`: the results of its study, if there are any. Returns the sentence; a dash where a quantity was not
-    measured, and that it was not run where there are no results.
-    """
+    """Fill a sentence with results; a dash where a quantity was not measured."""
     if evaluation is None:
         return NOT_RUN
     values = {name: measured(evaluation, *template.quantity(name)) for name in template.values}

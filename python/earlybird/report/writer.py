@@ -25,12 +25,7 @@ VERDICTS = "verdicts.csv"
 
 
 def write_report(evaluation: Evaluation, folder: Path) -> Path:
-    """
-    Write the report of one study, which stands alone.
-
-    `evaluation`: a study's results. `folder`: where it goes; it is made if need be. Raises `StoreError` if it cannot be
-    written.
-    """
+    """Write the report of one study, which stands alone, into a folder that is made if need be."""
     try:
         write_assets(folder)
         return write_study(evaluation, folder)
@@ -81,12 +76,7 @@ def write_assets(folder: Path) -> None:
 def write_drawings(
     evaluation: Evaluation, folder: Path, chosen: Pictures, *, has_cells: bool = True
 ) -> dict[str, Drawing]:
-    """
-    Draw all plots and panels that have something to show, and write them with their data.
-
-    `evaluation`: a study's results. `folder`: where they go; it is made if need be. `chosen`: which pictures are kept.
-    `has_cells`: whether a panel's cells are written too. Returns the drawings by name.
-    """
+    """Draw and write all plots and panels that have something to show, with their data; return them by name."""
     folder.mkdir(parents=True, exist_ok=True)
     return {drawing.name: drawing for drawing in _drawings(evaluation, folder, chosen, has_cells=has_cells)}
 

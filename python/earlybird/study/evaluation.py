@@ -94,10 +94,10 @@ def evaluate_all(
     scale: str, output: str | Path, *, or_fuller: bool = False
 ) -> tuple[list[Study], dict[str, Evaluation]]:
     """
-    Return all studies that have a scale or results of another, and by name what those say that have results.
+    Return the studies that have the scale or results, and by name what the results say.
 
-    Where a study has hardly any results of the scale, those of another scale speak, and the evaluation says of which;
-    with `or_fuller` also those of the fullest scale, from that one on, of which all runs have been made.
+    Where a study has hardly any results of the scale, those of another speak; with `or_fuller` also those of the
+    fullest scale of which all runs have been made.
     """
     wanted, store = choose_studies([ALL], scale), Store(Path(output))
     every = list(map(find_study, study_names()))

@@ -26,16 +26,7 @@ FROZEN_AT_MOST: Final = 1.0
 
 @dataclass(frozen=True)
 class Batch:
-    """
-    The results of a batch of plays.
-
-    Attributes
-    ----------
-    plays
-        The plays, as a sweep's runs.
-    controls
-        Those without limits that were made before the last plays were, one per client.
-    """
+    """The plays of a test bed as a sweep's, and the last control run without limits of each client."""
 
     plays: SweepResult
     controls: SweepResult
@@ -66,32 +57,8 @@ def run_testbed(
     """
     Make those plays of a test bed's file that have no result yet.
 
-    Parameters
-    ----------
-    path
-        The file.
-    parallel
-        Plays side by side, each over a link of its own; as many control runs are made side by side before them.
-    output
-        Results folder.
-    progress
-        Show a progress bar.
-    say
-        Told what takes long besides plays.
-
-    Returns
-    -------
-    Batch
-        All plays, and what the control runs showed.
-
-    Raises
-    ------
-    InputError
-        If the file says what makes no sense.
-    EarlybirdError
-        If something is missing on this machine; nothing is played then.
-    StoreError, WorkerError, Interrupted
-        As `earlybird.sweep`.
+    Each of the `parallel` plays has a link of its own; as many control runs are made side by side before them. `say` is
+    told what takes long besides plays.
     """
     return play_all(load(Path(path)), parallel=parallel, output=output, progress=progress, say=say)
 

@@ -55,13 +55,7 @@ film.play().catch(() => {});
 
 
 def watch(address: str, *, profile: str, limit_s: float) -> dict[str, Any]:
-    """
-    Play a film until it ends.
-
-    `profile`: a folder for what the browser writes. `limit_s`: seconds after which it is stopped. Returns as all
-    players report; times are those of the machine's monotonic clock. Raises `EarlybirdError` if the browser ends before
-    the film.
-    """
+    """Play a film to its end or the limit, and report as all players, in monotonic seconds."""
     listening = Reporter(PAGE.replace("ADDRESS", json.dumps(address)).replace("LIMIT", str(round(1000 * limit_s))))
     threading.Thread(target=listening.serve_forever, daemon=True).start()
     page = f"http://127.0.0.1:{listening.server_address[1]}/"
@@ -82,11 +76,7 @@ def program() -> str | None:
 
 
 def told(seen: dict[str, Any], offset: float) -> dict[str, Any]:
-    """
-    Convert the report of the page to the common format.
-
-    `seen`: what the page sent. `offset`: the machine's clock less its monotonic one.
-    """
+    """Convert the report of the page to the common format; `offset` is the clock less the monotonic one."""
     events = [(at - offset, kind) for at, kind in seen["events"]]
     marks = [(at, kind == "playing") for at, kind in events if kind in ("waiting", "playing")]
     return {

@@ -80,12 +80,7 @@ class Testbed:
 
 
 def load(path: Path, overrides: Mapping[str, object] | None = None) -> list[PlannedRun]:
-    """
-    Read a test bed's file, and list its plays.
-
-    `overrides`: values that replace its own, by dotted key. Returns those of a seed together, so that what an
-    interrupted batch has can be compared. Raises `InputError` if the file cannot be read, or says what makes no sense.
-    """
+    """Read a test bed's file, and list its plays, those of a seed together, to be compared if interrupted."""
     document = _changed(read_toml(path), overrides or {})
     grid = _table(document, "grid")
     points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*map(_values, grid.items()))]

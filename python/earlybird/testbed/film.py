@@ -45,11 +45,7 @@ OF_CHROMIUM: Final = {"video": ("h264", "vp8", "vp9", "av1"), "audio": ("aac", "
 
 
 def identity(film: Film, folder: Path) -> dict[str, Any]:
-    """
-    Describe a film by what decides its content, which a result is kept under.
-
-    Raises `InputError` if it is a file that cannot be read.
-    """
+    """Describe a film by what decides its content, which a result is kept under."""
     if not film.file:
         return {"made": film.made, "seconds": film.seconds, "revision": REVISION}
     path = (folder / film.file).resolve()
@@ -63,11 +59,7 @@ def identity(film: Film, folder: Path) -> dict[str, Any]:
 
 
 def provide(film: Mapping[str, Any]) -> Path:
-    """
-    Return the film's file, which is made if it is not there yet.
-
-    `film`: what `identity` says. Raises `EarlybirdError` if ffmpeg fails.
-    """
+    """Return the file of a film that `identity` described, which is made if it is not there yet."""
     if "file" in film:
         return Path(film["file"])
     path = cache_folder() / f"{film['made']}-{film['seconds']:g}s-{film['revision']}.mp4"
@@ -93,11 +85,7 @@ def cache_folder() -> Path:
 
 
 def check_for_chromium(path: Path) -> None:
-    """
-    Make sure that Chromium can decode a film.
-
-    Raises `InputError` if it cannot.
-    """
+    """Make sure that Chromium can decode a film."""
     with av.open(str(path)) as container:
         for stream in container.streams:
             name = stream.codec_context.name if stream.type in OF_CHROMIUM else ""

@@ -75,11 +75,7 @@ def available_senders() -> tuple[str, ...]:
 
 
 def check_sender(name: str) -> None:
-    """
-    Make sure that the kernel has a congestion control.
-
-    Raises `InputError` if it has not, with what may load it.
-    """
+    """Make sure that the kernel has a congestion control; the error has what may load it."""
     known = available_senders()
     if name in known:
         return
@@ -92,11 +88,7 @@ def check_sender(name: str) -> None:
 
 
 def check(clients: Collection[str]) -> None:
-    """
-    Make sure that plays with these clients can be made.
-
-    Raises `EarlybirdError`: with what is missing, and what installs it.
-    """
+    """Make sure that plays with these clients can be made; the error has what installs what is missing."""
     missing = [need for need in needs(clients) if not need.is_there]
     if missing:
         names = ", ".join(need.name for need in missing)

@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
 
 def draw(plays: SweepResult, path: str | Path) -> None:
-    """
-    Draw the first play of every sender at the grid's first point, client by client.
-
-    `path`: the file, ending in ``.png``, ``.svg`` or ``.html``. Raises `InputError` if it has another ending, or
-    something else wrote the file.
-    """
+    """Draw the first play of every sender at the grid's first point, client by client."""
     check_ending(path)
     first = _first_point(plays.planned)
     clients = dict.fromkeys(run.parameters["client"] for run in first)

@@ -45,12 +45,10 @@ QUANTITIES: Final = ("cwnd", "ssthresh", "rtt_s", "unacked", "retransmissions")
 
 def make_play(document: Mapping[str, Any], seed: int) -> Result:
     """
-    Play a film once.
+    Play a film once, as `earlybird.testbed.definition.load` planned it.
 
-    `document`: what `earlybird.testbed.definition.load` planned. Returns with the tables ``series`` (window, threshold
-    and round-trip time by the kernel, every 10 ms), ``stalls`` and ``pictures`` (when each was shown); times count from
-    the moment at which the client was told to play. Raises `EarlybirdError` if the client could not play it, or the
-    system does not allow what is needed.
+    The tables are ``series`` (window, threshold and round-trip time by the kernel, every 10 ms), ``stalls`` and
+    ``pictures`` (when each was shown); times count from the moment at which the client was told to play.
     """
     bed = document["testbed"]
     check_sender(bed["sender"])

@@ -29,12 +29,7 @@ MEASURES: Final = (
 
 
 def rows(plays: SweepResult) -> list[dict[str, Any]]:
-    """
-    Average the plays of each cell.
-
-    Returns the cell's client, sender and values of the grid, the number of plays, and by measure ``mean``, ``low`` and
-    ``high`` of its 90 % interval; None for what a client does not tell.
-    """
+    """Average the plays of each cell: by measure ``mean``, ``low`` and ``high`` (90 %), None for the unknown."""
     names = list(plays.planned[0].parameters)
     cells: dict[str, list[dict[str, Any]]] = {}
     for run, row in zip(plays.planned, plays.runs.to_dicts(), strict=True):

@@ -9,12 +9,7 @@ if TYPE_CHECKING:
 
 
 def stalls(marks: Iterable[tuple[float, bool]], end: float) -> list[tuple[float, float]]:
-    """
-    Pair a player's events of an empty buffer with those of continued playback.
-
-    `marks`: times at which it said that it plays (True) or waits (False); before it plays for the first time it starts.
-    `end`: when the play was over; who waits then has waited until then. Returns from when until when it stood still.
-    """
+    """Pair a player's marks, True where it plays and False where it waits; before the first True it starts."""
     found, since, has_begun = list[tuple[float, float]](), 0.0, False
     for at, is_playing in marks:
         if is_playing:

@@ -44,11 +44,7 @@ PATIENCE: Final = 10.0
 
 
 def wrapped(command: list[str]) -> list[str]:
-    """
-    Let a command run with processes and files of its own, all of which end when it does, or who started it.
-
-    PID 1 of a PID namespace takes all others with it (pid_namespaces(7)), and a mount goes with its namespace.
-    """
+    """Let a command run in PID and mount namespaces of its own, which end with it or with who started it."""
     apart = ["unshare", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc"]
     # Who is not root may do this in a user namespace (user_namespaces(7)).
     apart += [] if os.geteuid() == 0 else ["--user", "--map-root-user"]

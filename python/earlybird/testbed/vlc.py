@@ -41,12 +41,9 @@ def watch(
     address: str, *, size: tuple[int, int], caching_ms: int, limit_s: float, sound: str = "pulse"
 ) -> dict[str, Any]:
     """
-    Play something until it ends.
+    Play something to its end or the limit, and report as all players, in monotonic seconds.
 
-    `size`: width and height of its pictures. `caching_ms`: what to buffer before playing. `limit_s`: seconds after
-    which it is stopped. `sound`: VLC's output of sound: ``pulse``, or ``dummy`` where there is no feedback to be had.
-    Returns as all players report; times are those of the machine's monotonic clock. Raises `OSError` if the library is
-    missing.
+    `sound` is VLC's output: ``pulse``, or ``dummy`` where there is no feedback to be had.
     """
     vlc = import_module("vlc")
     lines = _listen()

@@ -20,14 +20,7 @@ OVERLOAD: Final = 0.1
 
 
 def read(path: str | Path) -> Measurements:
-    """
-    Read the rate, and what else the test knows: the round trip of TCP, the losses of UDP.
-
-    Raises
-    ------
-    InputError
-        If the test failed or measured nothing.
-    """
+    """Read the rate, and what else the test knows: the round trip of TCP, the losses of UDP."""
     document = json_of(path, WHAT)
     if document.get("error"):
         raise InputError(f"{path}: iperf3 failed: {document['error']}. Repeat the measurement.")

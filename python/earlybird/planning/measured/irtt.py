@@ -17,14 +17,7 @@ NANOSECONDS: Final = 1e9
 
 
 def read(path: str | Path) -> Measurements:
-    """
-    Read the round trip, losses and how they come in bursts.
-
-    Raises
-    ------
-    InputError
-        If the file is none of irtt's, or nothing came back.
-    """
+    """Read the round trip, losses and how they come in bursts."""
     document = json_of(path, WHAT)
     trips = document.get("round_trips")
     middle = number(document, "stats", "rtt", "median")

@@ -17,14 +17,7 @@ BYTES: Final = 1500
 
 
 def read(path: str | Path) -> Measurements:
-    """
-    Read the trace, which is repeated to the end of a run, and its mean rate.
-
-    Raises
-    ------
-    InputError
-        If a line is no time, times fall, or the trace takes no time.
-    """
+    """Read the trace, which is repeated to the end of a run, and its mean rate."""
     lines = [line.strip() for line in text_of(path, "a trace of mahimahi's").splitlines() if line.strip()]
     times = [_time(path, number, line) for number, line in enumerate(lines, 1)]
     for number, (before, after) in enumerate(pairwise(times), 2):

@@ -41,18 +41,9 @@ memory)."""
 @dataclasses.dataclass(frozen=True, eq=False)
 class Transfer:
     """
-    The busiest connection of a capture, seen from its sender; sequence numbers do not wrap.
+    The busiest connection of a capture, seen from its sender; sequence numbers do not wrap, times are seconds.
 
-    Attributes
-    ----------
-    name : str
-        Its two ends.
-    time, begin, end, ts_value, ts_echo : NDArray
-        Of its segments with payload: seconds, first byte, the byte after the last, and the timestamp option.
-    ack_time, ack, ack_ts_value, ack_ts_echo : NDArray
-        Of what came back.
-    handshake : float
-        Seconds from the opening segment to the third one; not a number if it was not caught.
+    `end` is the byte after a segment's last; `handshake` is from the opening segment to the third, or NaN.
     """
 
     name: str
@@ -68,14 +59,7 @@ class Transfer:
 
 
 def read(path: str | Path) -> Measurements:
-    """
-    Read rate, round trip, losses and their bursts from the connection with the most payload.
-
-    Raises
-    ------
-    InputError
-        If the file is no capture, or has no TCP with payload.
-    """
+    """Read rate, round trip, losses and their bursts from the connection with the most payload."""
     transfer, facts = _transfer(path)
     rate, round_trip = _rate(transfer), _round_trip(transfer)
     losses = _losses(transfer, round_trip)
@@ -97,18 +81,7 @@ def read(path: str | Path) -> Measurements:
 
 @dataclasses.dataclass(frozen=True)
 class Losses:
-    """
-    What was sent again.
-
-    Attributes
-    ----------
-    share : float
-        Of the packets: those that are taken for losses of the line.
-    burst : float
-        How many of these lie side by side, on average.
-    queued : float
-        Share of the packets that are taken for drops of a full queue.
-    """
+    """What was sent again: shares of the packets taken for losses of the line and for drops of a full queue."""
 
     share: float = 0.0
     burst: float = 1.0
@@ -194,11 +167,7 @@ def _handshake(table: dict[str, Any], there: Flags, back: Flags) -> float:
 
 
 def _round_trip(transfer: Transfer) -> float | None:
-    """
-    Add the shortest way to the receiver and back to the shortest way to the sender and back.
-
-    Both begin where the capture was taken, so that it may be anywhere.
-    """
+    """Add the shortest ways to both ends and back, so that the capture may be taken anywhere."""
     far, near = _to_receiver(transfer), _to_sender(transfer)
     known = [value for value in (far + near, transfer.handshake) if math.isfinite(value)]
     return min(known) if known else None
@@ -228,10 +197,9 @@ def _to_sender(transfer: Transfer) -> float:
 
 def _rate(transfer: Transfer) -> float | None:
     """
-    Return what came in a second that one in ten beats, with headers, in bits per second.
+    Return what one second in ten beats, sent and acknowledged, with headers, in bits per second.
 
-    It is what was sent and was acknowledged too, where acknowledgements are known: a queue takes more than the line for
-    a while, and the acknowledgement that follows a repair counts what came before.
+    A queue takes more than the line for a while, and the ACK after a repair counts what came before.
     """
     sizes = transfer.end - transfer.begin
     length = float(transfer.time[-1] - transfer.time[0])

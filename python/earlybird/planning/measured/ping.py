@@ -28,17 +28,7 @@ FEW: Final = 100
 
 
 def read(path: str | Path) -> Measurements:
-    """
-    Read round trip and losses.
-
-    The round trip is the median, or the mean where replies are not listed; what it varies is told, and not simulated. A
-    reply may be lost as well as a request: all losses are counted to the way of the film, which is the careful side.
-
-    Raises
-    ------
-    InputError
-        If the file is none of ping's, or no reply came.
-    """
+    """Read the median (else mean) round trip, and losses, all counted to the film's way: the careful side."""
     lines = text_of(path, "what ping prints").splitlines()
     replies = [line for line in lines if REPLY.search(line) and "DUP!" not in line]
     times = np.array([float(REPLY.search(line)[1].replace(",", ".")) for line in replies])  # type: ignore[index]

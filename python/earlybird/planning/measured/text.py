@@ -14,21 +14,7 @@ GZIP: Final = b"\x1f\x8b"
 
 
 def text_of(path: str | Path, what: str) -> str:
-    """
-    Read a text, compressed or not.
-
-    Parameters
-    ----------
-    path
-        The file.
-    what
-        What it should be, for the error.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or holds nothing.
-    """
+    """Read a text, compressed or not; `what` it should be is for the error."""
     try:
         content = Path(path).read_bytes()
         text = (gzip.decompress(content) if content.startswith(GZIP) else content).decode()

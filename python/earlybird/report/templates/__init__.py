@@ -19,12 +19,7 @@ ENTITIES = {"<": "&lt;", ">": "&gt;"}
 
 
 def rendered(template: str, context: Mapping[str, object]) -> str:
-    """
-    Fill a template.
-
-    `template`: the file's name; its ending, before ``.j2``, says whether it is HTML or Markdown. Returns the page; all
-    that the context gave is escaped, so that it shows as it is.
-    """
+    """Fill a template of HTML or Markdown, as its ending before ``.j2`` says, with the context escaped."""
     environment = Environment(
         loader=PackageLoader("earlybird.report"),
         autoescape=True,

@@ -48,11 +48,7 @@ class Container:
 
     @classmethod
     def open(cls, path: Path) -> Container:
-        """
-        Open an archive that has the members that it should have, and no others.
-
-        Raises `StoreError` if it is not whole, not an archive of a study, or of an unknown form.
-        """
+        """Open an archive that has the members that it should have, and no others."""
         file = _opened(path)
         try:
             manifest = _read(path, file, MANIFEST, LARGEST_MANIFEST)
@@ -86,11 +82,7 @@ class Container:
 
 
 def write_container(path: Path, about: Mapping[str, Any], members: Mapping[str, bytes | Path]) -> None:
-    """
-    Write an archive, all or nothing; it replaces another archive, but no other file (`InputError`).
-
-    `about` is the manifest besides the members; those are contents by name, or the files that have them.
-    """
+    """Write an archive, all or nothing, over another archive alone; `about` is the manifest's rest."""
     draft = temporary_place(path)
     try:
         _refuse_other_content(path)

@@ -25,7 +25,7 @@ def definition_files(study: Study) -> dict[str, Path]:
     Find the files that define a study, by their names in an archive, which keeps their places to each other.
 
     They are the study's folder below ``studies`` and the files that a TOML file among them names: scenarios, test beds,
-    traces, films. Raises `InputError` if one lies too far away from the study's folder to have a place in the archive.
+    traces, films.
     """
     waiting = [path for path in study.folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
     files = dict[str, "Path"]()

@@ -53,11 +53,7 @@ class Judgement:
 
 
 def judge(archive: Archive) -> Judgement:
-    """
-    Evaluate the archive's studies from its definitions and its results, and compare with its verdicts.
-
-    Raises `InputError` if this program cannot read the definitions, or runs are missing.
-    """
+    """Evaluate the archive's studies from its definitions and results, and compare with its verdicts."""
     verdicts, revisions = 0, list[Revision]()
     misplaced: list[Mapping[str, Any]] = []
     meant = {key: planned_rerun(archive, key).key for key in archive.by_key}

@@ -60,12 +60,7 @@ def repeatable(archive: Archive) -> list[str]:
 
 
 def drawn(keys: Sequence[str], count: int | None, share: float | None, seed: int) -> list[str]:
-    """
-    Draw runs, the same ones of the same archive everywhere; return their sorted keys.
-
-    There are `count` of them, or a `share` of all rounded up, or all. Drawn are those whose SHA-256 behind the seed
-    comes first.
-    """
+    """Draw `count` keys, a `share` rounded up, or all, sorted: those whose SHA-256 behind the seed is first."""
     if share is not None:
         count = math.ceil(share * len(keys))
     shuffled = sorted(keys, key=lambda key: hashlib.sha256(f"{seed}:{key}".encode()).digest())
@@ -73,22 +68,14 @@ def drawn(keys: Sequence[str], count: int | None, share: float | None, seed: int
 
 
 def repeat(archive: Archive, keys: Sequence[str], *, jobs: int | None, output: Path, progress: bool) -> list[Rerun]:
-    """
-    Make runs again, those that have not been yet, and compare them with the archive.
-
-    Errors are those of `earlybird.sweep`.
-    """
+    """Make runs again, those that have not been yet, and compare them with the archive."""
     planned = [planned_rerun(archive, key) for key in keys]
     complete(planned, jobs=jobs, output=output, progress=progress, what="repeating")
     return [_compared(archive, key, run, Store(output)) for key, run in zip(keys, planned, strict=True)]
 
 
 def planned_rerun(archive: Archive, key: str) -> PlannedRun:
-    """
-    Turn a run of the archive into one that this program can make.
-
-    Raises `InputError` if another version made the archive, and scenarios have changed since.
-    """
+    """Return a run of the archive as one that this program can make, if its scenarios still hold."""
     result = archive.result(key)
     try:
         return PlannedRun(from_document(result.scenario), result.seed)

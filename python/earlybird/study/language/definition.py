@@ -97,11 +97,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """
-    Runs that are looked at together: by measured load or losses, or by values of an axis.
-
-    At a point with ``by = "flow"`` it takes single flows instead, by the load and the losses of each.
-    """
+    """Runs looked at together, by measured load or losses or values of an axis; ``by = "flow"`` takes single flows."""
 
     name: str
     label: str

@@ -25,11 +25,7 @@ def find_study(name: str) -> Study:
 
 
 def choose_studies(names: Sequence[str], scale: str) -> list[Study]:
-    """
-    Read studies, each once, in the order of the names; ``all`` stands for every one that has the scale.
-
-    Raises `InputError` if there is no study of a name, or one that was named has no such scale.
-    """
+    """Read studies, each once, in the order of the names; ``all`` stands for every one that has the scale."""
     chosen = {study.name: study for name in names for study in _named(name, scale)}
     if not chosen:
         raise InputError(f"no study has the scale {scale!r}; the scales are: {', '.join(SCALES)}.")

@@ -21,11 +21,7 @@ Texts: TypeAlias = Mapping[str, Mapping[str, Scalar]]
 
 
 def load(folder: Path) -> Study:
-    """
-    Read a study from its folder.
-
-    Raises `InputError` if a file is missing, is not valid, or names something that is not there.
-    """
+    """Read a study from its folder."""
     document, items = read_toml(folder / FILE), read_toml(folder / ITEMS)
     with files_of(folder.name):
         study = _study(folder, document, items_of(items))

@@ -83,12 +83,7 @@ class Register:
 
 @cache
 def register() -> Register:
-    """
-    Read the register of the repository, in the order of the papers.
-
-    Raises `InputError` if it is missing, not valid, names an item twice, has neither the study that answers it nor the
-    reason why none does, or speaks of what that study does not have.
-    """
+    """Read the repository's register of what the papers show, in their order, and check it with the studies."""
     return read_register(read_toml(shipped_file("studies", FILE)))
 
 

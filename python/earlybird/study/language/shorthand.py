@@ -63,11 +63,7 @@ class Statement:
 
 
 def check_of(name: str, table: Table, where: str) -> Check:
-    """
-    Make a check of its table, with the keys that it has from its item and with all short forms written out.
-
-    Raises `InputError` if a key is not known, is missing, or does not go with another.
-    """
+    """Make a check of its table with the keys of its item, all short forms written out."""
     statement = build(Statement, {"id": name, **table}, where)
     (level,) = _one(LEVELS, table, where)
     (form,) = _one(FORMS, table, where)

@@ -25,11 +25,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class TextTemplate:
-    """
-    A sentence with ``{names}`` for measured quantities, and for words that a statement decides.
-
-    Words may hold the names of quantities in their turn.
-    """
+    """A sentence with ``{names}`` for quantities and for words, which may hold quantities in their turn."""
 
     text: str
     at: Point = field(default_factory=dict)
@@ -45,12 +41,7 @@ class TextTemplate:
 
 
 def text_template(table: Table, where: str) -> TextTemplate:
-    """
-    Make a sentence of a table with ``text``, ``at``, ``values`` and ``words``.
-
-    Raises `InputError` if a key is not known or lacks, or a name is not given or not used. Whether a study has the
-    names is for `check_text_template`.
-    """
+    """Make a sentence of a table; whether a study has its names is for `check_text_template`."""
     words = {
         name: build(Choice, choice, f"{where}.words.{name}") for name, choice in section(table, "words", where).items()
     }

@@ -22,11 +22,7 @@ PROMINENCE = 0.1
 
 
 def age_values(duplicates: pl.DataFrame, longest_round_trip: float) -> dict[str, float]:
-    """
-    Reduce the duplicate ACKs of a run, one a row: ``dupacks``, ``age_s``, ``er_threshold_s``.
-
-    The longest round trip in seconds is propagation and a full queue.
-    """
+    """Reduce the duplicate ACKs of a run; `longest_round_trip` in seconds is propagation and a full queue."""
     is_late = pl.col("age_s") > pl.col("er_threshold_s")
     young = duplicates.filter(pl.col("age_s") < longest_round_trip + YOUNG)
     second = duplicates.filter(pl.col("dupacks") == 2)
@@ -49,11 +45,7 @@ def histogram(ages: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def duplicate_bins(duplicates: pl.DataFrame) -> pl.DataFrame:
-    """
-    Count ages in bins, by the number of the duplicate: shares in per cent by ``age_ms``.
-
-    The threshold's median, 10 % and 90 % quantile stand beside them in milliseconds.
-    """
+    """Count ages in bins by the duplicate's number, in per cent, beside the threshold's quantiles in ms."""
     place = pl.col("dupacks")
     parts = {"first": place == 1, "second": place == 2, "later": place >= 3}
     counts = {name: histogram(duplicates.filter(rows)["age_s"].to_numpy())[1] for name, rows in parts.items()}

@@ -9,12 +9,7 @@ LEAST = 0.1
 
 
 def audio_gaps(deliveries: pl.DataFrame, delays: NDArray[np.float64]) -> NDArray[np.float64]:
-    """
-    Count, by start-up delay in seconds, the gaps of at least 100 ms in the sound of one film.
-
-    The sound comes with the pictures: `deliveries` has in order when each was written and delivered, infinitely late if
-    it never was.
-    """
+    """Count gaps of at least 100 ms in the sound of one film, by start-up delay; missing frames are infinitely late."""
     written, delivered = deliveries["written_s"].to_numpy(), deliveries["delivered_s"].to_numpy()
     return np.array([_gaps(written + delay, delivered) for delay in delays], dtype=float)
 

@@ -15,11 +15,7 @@ Equation = Callable[[Iterable[float]], Iterator[float]]
 
 
 def equation_values(series: pl.DataFrame, trace: pl.DataFrame, flow: str) -> dict[str, float]:
-    """
-    Compare a sender's estimates with the equations, from its packets in order, none of which was lost.
-
-    Return the largest difference of each estimate in seconds, and the timeout as printed ÷ the timeout.
-    """
+    """Return a sender's largest differences from the equations in seconds; none of its packets was lost."""
     round_trips = _round_trips(trace)
     payload = round_trips.filter(pl.col("seq") > 0)  # the SYN is timed for the timeout alone
     estimates: dict[str, tuple[str, pl.DataFrame, Equation]] = {

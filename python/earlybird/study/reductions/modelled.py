@@ -45,11 +45,7 @@ def _chain(run: StudyRun, result: Result) -> Observation:
 
 
 def rare_delay(delays: NDArray[np.float64], late: NDArray[np.float64]) -> float:
-    """
-    Find the start-up delay in seconds at which one packet in 10,000 is late; NaN if no neighbours enclose it.
-
-    Delays rise and shares of late packets fall, between neighbours exponentially.
-    """
+    """Find the start-up delay in seconds with 1 in 10,000 late, exponentially between neighbours; else NaN."""
     above = np.flatnonzero(late > RARE)
     if not above.size or above[-1] + 1 == late.size or late[above[-1] + 1] <= 0:
         return math.nan

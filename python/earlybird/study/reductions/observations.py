@@ -74,10 +74,9 @@ def observe(
     run: StudyRun, result: Result, trace: pl.DataFrame | None = None, groups: Iterable[Group] = ()
 ) -> Observation:
     """
-    Reduce a result to means over the observed flows; counts and sums are scaled to the duration of the paper's run.
+    Reduce a result to means over the observed flows; counts and sums are scaled to the paper's duration.
 
-    `trace` has the packets of the first flow, for parts that trace; `groups` are those into which single flows are put,
-    for parts that allow it.
+    `trace` has the packets of the first flow; `groups` are those into which single flows are put.
     """
     flows = _scaled(result.flows.filter(pl.col("group") == run.part.flows), run.part, result)
     whole = _reduced(run, result, flows)

@@ -10,11 +10,7 @@ AFTER = 0.4
 
 
 def packet_values(trace: pl.DataFrame, round_trip: float) -> dict[str, float]:
-    """
-    Reduce the trace of a flow: the longest gap in seconds between deliveries in order, and the first recovery.
-
-    The recovery is in round trips, of `round_trip` seconds through empty queues.
-    """
+    """Return a flow's longest gap between deliveries in seconds, and its first recovery in round trips."""
     return {"max_delivery_gap_s": longest_gap(trace), "recovery_duration_rtts": recovery_time(trace) / round_trip}
 
 

@@ -24,8 +24,7 @@ def position_values(result: Result, group: str, buffer: float) -> dict[str, floa
     """
     Reduce the queue lengths that a group's packets found, of a queue of `buffer` packets.
 
-    If the run has samples of the queue, also the difference of what all packets found from the queue's length in time:
-    half of the sum of the differences over ten equal parts of the queue.
+    With samples also what all packets found less the length in time: half the differences over ten parts, summed.
     """
     own = result.queue_positions.filter(group=group)
     shares = position_shares(own)

@@ -27,11 +27,7 @@ AT_ONCE = 500
 
 
 def observations(study: Study, scale: str, store: Store) -> tuple[list[Observation], int]:
-    """
-    Read the results of a study and reduce them; return them with the number of runs that are missing.
-
-    Raises `InputError` if there are no results at all, `StoreError` if one is damaged.
-    """
+    """Read the results of a study and reduce them; return the number of missing runs beside them."""
     runs = plan(study, scale)
     observed = _observed(runs, store, tuple(study.groups.values()))
     if not observed:

@@ -16,11 +16,7 @@ THIRD_SHARE = 0.65
 
 
 def response_values(series: pl.DataFrame, flow: str) -> dict[str, float]:
-    """
-    Compare a sender's probability of an early response with the curves of PERT's papers of 2007 and 2008.
-
-    Return the largest differences and the largest delay; empty if the flow has no such probability.
-    """
+    """Return a sender's largest differences from PERT's curves of 2007 and 2008; empty without a response."""
     delays, probabilities = _samples(series, flow)
     if not delays.size:
         return {}
@@ -33,11 +29,7 @@ def response_values(series: pl.DataFrame, flow: str) -> dict[str, float]:
 
 
 def response_line(series: pl.DataFrame, flow: str) -> pl.DataFrame:
-    """
-    Make a line of a sender's probabilities against the queueing delay, from when that was largest on.
-
-    It has a point per half millisecond, as far as there are samples.
-    """
+    """Return a sender's probabilities by half milliseconds of queueing delay, from its largest one on."""
     delays, probabilities = _samples(series, flow)
     last = int(np.argmax(delays))
     _, chosen = np.unique(np.round(2000 * delays[last:]), return_index=True)

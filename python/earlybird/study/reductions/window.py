@@ -14,11 +14,7 @@ FALL = 0.8
 
 
 def window_values(series: pl.DataFrame, flow: str) -> dict[str, float]:
-    """
-    Return the coefficient of variation, mean change per second, and falls by a fifth of a window at a run's end.
-
-    Empty if the flow has no window.
-    """
+    """Return variation, mean change per second, and falls by a fifth of a window at a run's end, if it has one."""
     samples = _at_the_end(series, flow)
     if samples.height < 2:
         return {}

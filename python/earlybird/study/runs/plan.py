@@ -23,11 +23,7 @@ class StudyRun:
 
 
 def plan(study: Study, scale: str) -> list[StudyRun]:
-    """
-    List a study's runs, each once, in the order of its grids.
-
-    Within a grid every cell has its first seed before any has its second.
-    """
+    """List a study's runs, each once, by grid; in a grid every cell has its first seed before any its second."""
     runs: dict[tuple[object, ...], StudyRun] = {}
     for grid in study.grids:
         if scale in grid.scales:
@@ -75,11 +71,7 @@ def _seeds(study: Study, grid: Grid, scale: str) -> int:
 
 
 def seeds_text(study: Study, scale: str, part: str = "", shown: Mapping[str, Collection[Scalar]] | None = None) -> str:
-    """
-    Return the number of seeds in words, such as "3 to 10 seeds", of one part or of all.
-
-    `shown` has by axis the values that are meant, of other axes the defaults; None means all runs.
-    """
+    """Return the number of seeds in words, "3 to 10 seeds", of one part or all, and of the `shown` values by axis."""
     drawn: dict[Hashable, int] = {}
     for grid in (each for each in study.grids if scale in each.scales and part in ("", each.part)):
         cells = () if study.parts[grid.part].deterministic else _cells(study, grid)
@@ -106,11 +98,7 @@ def _spread(study: Study, grid: Grid, scale: str) -> Iterator[StudyRun]:
 
 
 def _settings(study: Study, part: Part, scale: str, axes: Mapping[str, Scalar]) -> dict[str, object]:
-    """
-    Return the changes of the scenario; an axis at its default is left alone, so that runs are shared.
-
-    A model takes axes by their names, and has no duration.
-    """
+    """Return the changes of the scenario, or a model's axes; one at its default is left alone, to share runs."""
     varied = {name: value for name, value in axes.items() if value != study.axes[name].default}
     if part.model:
         return {**part.settings, **varied}

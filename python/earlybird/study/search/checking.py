@@ -13,11 +13,7 @@ FILE: Final = "search.toml"
 
 
 def check_search(search: Search, whole: Study) -> None:
-    """
-    Raise `InputError` if a search names something that is not there, or has nothing to run or to search for.
-
-    `whole` is its study with the runs of its own, whose values a search may name too.
-    """
+    """Raise `InputError` if a search names what is not there, or has nothing to run; `whole` has its own runs."""
     study = search.study
     known = Known(dataclasses.replace(study, grids=(*study.grids, *whole.grids)))
     _at_least(1, search.trials, "trials")

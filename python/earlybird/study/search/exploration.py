@@ -65,11 +65,7 @@ class Exploration:
 def explore(
     search: Search, trials: int, store: Store, *, jobs: int | None = None, progress: bool = False
 ) -> Exploration:
-    """
-    Search for the setting that comes closest to the paper's statements; its outcome does not depend on `jobs`.
-
-    Raises `ScenarioError` if a setting gives no valid scenario, and the errors of `earlybird.sweep`.
-    """
+    """Search for the setting that comes closest to the paper's statements, whatever the number of `jobs`."""
     own = search.default
     every = trials * len(runs_of(search, own, SEARCH)) + (1 + search.best) * len(runs_of(search, own, CONFIRMATION))
     with progress_bar(every, visible=progress, what=f"searching {search.study.name}") as advance:

@@ -17,11 +17,7 @@ from earlybird.tables import build, files_of, listed, named, one_of, read_toml, 
 
 
 def choose_searches(name: str) -> list[Search]:
-    """
-    Read a study's search, or for ``all`` those of all studies that have one, sorted by name.
-
-    Raises `InputError` if there is no such study, or it has no search, or that is not valid.
-    """
+    """Read a study's search, or for ``all`` those of all studies that have one, sorted by name."""
     return [load_search(find_study(each)) for each in (search_names() if name == ALL else [_known(name)])]
 
 

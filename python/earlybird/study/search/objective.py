@@ -63,10 +63,9 @@ def distance(misses: Sequence[float]) -> float:
 
 def miss(found: float, allowed: float, target: Target, *, is_number: bool) -> float:
     """
-    Measure in tolerances, 0 … `MOST`, how far a quantity is from what is allowed, both in stored units.
+    Measure in tolerances, 0 … `MOST`, how far a quantity (NaN: not measured) is from what is allowed.
 
-    `found` is NaN if nothing was measured. `allowed` is a paper's number, which may be missed by one tolerance, or the
-    nearest value that meets an order or bounds, which are exact.
+    A paper's number may be missed by one tolerance; the nearest value that meets an order or bounds is exact.
     """
     if not (math.isfinite(found) and math.isfinite(allowed)):
         return MOST

@@ -22,13 +22,9 @@ def search_studies(
     progress: bool = True,
 ) -> Iterator[Outcome]:
     """
-    Search for the settings that come closest to what papers state, for one study or for ``all`` that have a search.
+    Search for the settings that come closest to what papers state, for one study or ``all`` with a search.
 
-    Each search has its own default number of trials. Runs in the results folder are not repeated, so that a search goes
-    on where it stopped; the outcome goes into ``searches/NAME`` below it, and does not depend on the number of workers.
-
-    Raises `InputError` if there is no such study, or its search is missing or not valid, `ScenarioError` if a value of
-    a parameter gives no valid scenario (nothing is run then), and the errors of `earlybird.sweep`.
+    Runs in the results folder are not repeated; the outcome goes into ``searches/NAME`` below it.
     """
     store = Store(Path(output)).open()
     for search in choose_searches(name):

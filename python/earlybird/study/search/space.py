@@ -12,12 +12,7 @@ from earlybird.sweeps import PlannedRun
 
 
 def runs_of(search: Search, setting: Setting, scale: str) -> list[StudyRun]:
-    """
-    List the runs of one evaluation: those of the search's grids at a scale, with the setting's changes.
-
-    Their axes are as without them, so that the study's statements find them. A parameter at its default changes
-    nothing, so that settings share runs.
-    """
+    """List the runs of the search's grids at a scale with a setting's changes; their axes are as without them."""
     return [_changed(run, search, setting) for run in plan(search.study, scale)]
 
 
@@ -57,11 +52,7 @@ def concerns(parameter: Parameter, run: StudyRun) -> bool:
 
 
 def changes(parameter: Parameter, value: Scalar, axes: Mapping[str, Scalar]) -> Settings:
-    """
-    Return the keys that a value of a parameter changes in a scenario, with the run's `axes` in place of ``{axis}``.
-
-    Raises `InputError` if a text in braces is not an axis of the run.
-    """
+    """Return the keys that a value changes in a scenario, the run's `axes` in place of ``{axis}``."""
     if isinstance(parameter, Choice):
         try:
             return {key: _filled(changed, axes) for key, changed in parameter.choices[str(value)].items()}

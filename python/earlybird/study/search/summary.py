@@ -119,11 +119,7 @@ def _distinct(trials: Sequence[Trial]) -> Sequence[Trial]:
 
 
 def exclusions(settings: Sequence[Trial]) -> pl.DataFrame:
-    """
-    List the pairs of statements that no setting meets together, those expected together most often first.
-
-    A row has how many settings meet each, and how many should meet both, were they independent.
-    """
+    """List the pairs of statements that no setting meets together, those expected together most often first."""
     least, places = least_expected(len(settings[0].readings)), range(len(settings[0].readings))
     met = [{number for number, trial in enumerate(settings) if trial.readings[place].is_met} for place in places]
     rows = [

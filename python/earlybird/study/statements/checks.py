@@ -9,11 +9,7 @@ from earlybird.study.statements.wording import detail_text, effect_text, joined
 
 
 def verdicts(item: Item, measurements: Measurements) -> list[Verdict]:
-    """
-    Test everything that is stated about an item: one verdict per statement and variant, in the order of the item.
-
-    Of variants that were not run at this scale, only a statement's first is listed.
-    """
+    """Test everything stated about an item, by statement and variant; of variants not run, only the first."""
     return [each for check in item.checks for each in _variants(item, check, measurements)]
 
 

@@ -55,12 +55,7 @@ class Measurements:
     _selected: dict[Hashable, Pool] = field(default_factory=dict, repr=False)
 
     def select(self, point: Point) -> Pool:
-        """
-        Return the runs at a point; an axis that it leaves out is at its default, or pooled if it has none.
-
-        With ``by = "flow"`` the runs count only the flows that belong to the group by themselves. Raises `InputError`
-        if there is no such group, or the part's flows cannot be put into groups by themselves.
-        """
+        """Return the runs at a point; an axis that it leaves out is at its default, or pooled without one."""
         full = self.complete(point)
         axes = tuple(sorted((name, str(value)) for name, value in full.items() if name not in ("group", "delay")))
         if (axes, None) not in self._selected:
@@ -89,11 +84,7 @@ class Measurements:
         return tuple(name for name in self.study.axes if name not in self.complete(point))
 
     def stated(self, name: str, point: Point) -> float:
-        """
-        Return the number that a paper gives for a metric at a point, or NaN.
-
-        A paper's number says nothing of our variants, so it stands beside all of them.
-        """
+        """Return a paper's number for a metric at a point, beside all of our variants, or NaN."""
         variants = {axis.name for axis in self.study.axes.values() if axis.default is not None}
         own = {key: value for key, value in point.items() if key not in variants}
         tables = self.study.numbers.values()
@@ -104,12 +95,7 @@ class Measurements:
         return self.study.parts[str(self.complete(point)["part"])].deterministic
 
     def samples(self, quantities: Sequence[Quantity]) -> list[BySeed]:
-        """
-        Measure quantities for a comparison, each once per seed.
-
-        Runs of the same group are compared like with like: where a run is missing or falls outside of the group for one
-        of the quantities, its counterparts are left out for the others.
-        """
+        """Measure quantities for a comparison, each once per seed, of the runs that all of them have."""
         terms = [point for quantity in quantities for point in quantity.terms()]
         pools = iter(self._aligned(terms))
         return [self._combined(quantity, [next(pools) for _ in quantity.terms()]) for quantity in quantities]

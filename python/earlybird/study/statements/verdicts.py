@@ -115,22 +115,13 @@ def was_run(verdict: Verdict) -> bool:
 
 
 def weakest(findings: Sequence[Finding]) -> Finding | None:
-    """
-    Return the cell that speaks most against a statement, leaving aside ties if there is anything else.
-
-    A cell that fails comes before one that is undecided, and that before one that holds, however strongly.
-    """
+    """Return the cell that speaks most against a statement: one that fails, then undecided, then holds; last ties."""
     known = [finding for finding in findings if math.isfinite(finding.strength)]
     return min(known, key=lambda each: (each.note == TIE, _AGAINST.get(each.holds, 2), each.strength), default=None)
 
 
 def order_holds(difference: Estimate, *, is_exact: bool = False) -> tuple[Holds, str]:
-    """
-    Judge first < second from the estimate of first − second.
-
-    It holds where the whole interval lies below zero and fails where the whole lies above. Where nothing is random, the
-    sign decides.
-    """
+    """Judge first < second from first − second: by the whole interval, or by the sign where nothing is random."""
     if difference.count == 0 or math.isnan(difference.mean):
         return "not testable", NO_RUNS
     if difference.mean == 0 and (not difference.is_bounded or not difference.half_width):
@@ -146,12 +137,7 @@ def order_holds(difference: Estimate, *, is_exact: bool = False) -> tuple[Holds,
 def range_holds(
     value: Estimate, bounds: tuple[float | None, float | None], possible: tuple[float, float], *, is_exact: bool
 ) -> tuple[Holds, str]:
-    """
-    Judge whether a mean lies between two bounds; without either there is nothing to hold.
-
-    A mean beyond a bound that is the smallest or largest possible value, such as no losses at all, decides without its
-    interval. With `is_exact` nothing is random.
-    """
+    """Judge whether a mean lies between bounds; beyond a bound that is the last possible value it decides alone."""
     least, most = (-math.inf if bounds[0] is None else bounds[0], math.inf if bounds[1] is None else bounds[1])
     if value.count == 0 or math.isnan(value.mean):
         return "not testable", NO_RUNS
