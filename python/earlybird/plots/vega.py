@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 Spec: TypeAlias = dict[str, Any]
 
-SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v5.21.json"
-VERSION: Final = "5.21"
+SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.4.json"
+VERSION: Final = "6.4"
 XML: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 CLIP: Final = re.compile(r"(?<=[#\"])clip\d+(?=[\")])")
 """Names that Vega counts up from one picture to the next."""
@@ -109,7 +109,7 @@ def document(chart: Chart) -> Spec:
     specs = {"wide": _body(wide), "narrow": _body(narrow)}
     datasets: dict[str, object] = {}
     for spec in specs.values():
-        spec["concat"][0]["layer"][0]["params"] = [ZOOM]
+        next(layer for layer in spec["concat"][0]["layer"] if _has_places(layer))["params"] = [ZOOM]
         for shown, panel in zip(chart.panels, spec["concat"], strict=True):
             axes = shown.x or chart.x, shown.y or chart.y
             panel["layer"] += [_pointed(layer, axes) for layer in panel["layer"] if layer["mark"]["type"] == "line"]
@@ -118,6 +118,11 @@ def document(chart: Chart) -> Spec:
         data["name"] = next((name for name, known in datasets.items() if known == values), str(len(datasets)))
         datasets[data["name"]] = values
     return {**specs, "width": wide.width, "datasets": datasets}
+
+
+def _has_places(layer: Spec) -> bool:
+    """Return whether the marks of a layer have their x and their y from data, as what is moved and enlarged must."""
+    return all("value" not in layer["encoding"].get(axis, {}) for axis in "xy")
 
 
 def _pointed(line: Spec, axes: tuple[Axis, Axis]) -> Spec:
@@ -221,15 +226,14 @@ def _panel(layout: Layout, number: int) -> Spec:
 
 def _axis(axis: Axis, title: list[str], *, is_shown: bool) -> Spec:
     """Describe a scale and its axis."""
-    scale: Spec = {"zero": False, "nice": not axis.ticks and axis.high is None}
+    scale: Spec = {"nice": not axis.ticks and axis.high is None}
     drawn: Spec = {"title": title if is_shown and title else None, "labels": is_shown}
     low, high = ends(axis) if axis.ticks and not axis.is_log else (axis.low, axis.high)
     if low is not None and high is not None:
         scale["domain"] = [low, high]
     elif low is not None or high is not None:
         scale |= {"domainMin": low} if low is not None else {"domainMax": high}
-    if axis.is_log:
-        scale["type"] = "log"
+    scale |= {"type": "log"} if axis.is_log else {"zero": False}
     if axis.ticks:
         places = [*axis.ticks]
         names = [lines(text) or [""] for text in axis.ticks.values()]
@@ -445,7 +449,8 @@ def _(mark: Label, _: tuple[Axis, Axis]) -> Iterator[Spec]:
 
 
 def _text(text: str, align: str, baseline: str, **more: Any) -> Spec:  # noqa: ANN401 - as Vega-Lite has them
-    style = {"type": "text", "text": lines(text), "align": align, "baseline": baseline, "dy": -2}
+    # Vega-Lite clips all marks of a panel that can be moved, and words stand above it too.
+    style = {"type": "text", "text": lines(text), "align": align, "baseline": baseline, "dy": -2, "clip": False}
     return {**style, "fontSize": SMALL, "color": MUTED, **more}
 
 

@@ -3,8 +3,6 @@
 "use strict";
 (() => {
   const ERRORS = 1; // of Vega's log levels: its warnings are for authors of charts, not for readers
-  // The compiler states Vega 5 and the runtime beside it is 6, which reads the same: Vega-Embed would warn with each chart.
-  console.warn = () => {};
   const MANY = 200000; // bytes of data with which a canvas is faster than SVG
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const darkColours = JSON.parse(document.getElementById("dark-colours").textContent);
@@ -39,7 +37,7 @@
     for (const { target } of entries) {
       const figure = target.closest("figure");
       const isDrawn = figure.dataset.points || document.documentElement.dataset.plots;
-      if (isDrawn && target.clientWidth && target.clientWidth !== Number(figure.dataset.width)) draw(figure);
+      if (isDrawn && target.clientWidth && target.clientWidth !== Number(figure.dataset.width)) requestAnimationFrame(() => draw(figure)); // drawn at once, it would be observed again in the same frame
     }
   });
   for (const chart of document.querySelectorAll("figure.plot .chart")) resized.observe(chart);
