@@ -11,7 +11,7 @@ README = " ".join((REPOSITORY / "README.md").read_text(encoding="utf-8").split()
 
 
 def shares(sender: str, reference: str) -> list[float]:
-    """Give what a sender leaves of another's frozen time, queue by queue."""
+    """Return a sender's frozen time as a share of another's, per queue."""
     table = pl.read_csv(RESULTS / "still-worth-it.csv")
     values = {name: table.filter(line=name)["value"] for name in (sender, reference)}
     return (values[sender] / values[reference]).to_list()
@@ -20,13 +20,13 @@ def shares(sender: str, reference: str) -> list[float]:
 @pytest.mark.parametrize(
     ("sender", "reference", "text"),
     [
-        ("cubic-rack", "cubic", "leaves {low:.2f} to {high:.2f} of the time"),
-        ("ns2-sack-er", "ns2-sack", "leaves {low:.2f} to {high:.2f} of the frozen time of the papers' sender"),
-        ("cubic-er", "cubic", "of CUBIC's {low:.2f} (shortest queue) to {high:.2f} (longest"),
+        ("cubic-rack", "cubic", "of a video over CUBIC to {low:.0f}–{high:.0f} %"),
+        ("ns2-sack-er", "ns2-sack", "of the papers' sender to {low:.0f}–{high:.0f} %"),
+        ("cubic-er", "cubic", "that of CUBIC to {low:.0f} % (shortest queue) to {high:.0f} % (longest queue"),
     ],
 )
 def test_the_shares_of_frozen_time_are_those_of_the_results(sender: str, reference: str, text: str) -> None:
-    found = shares(sender, reference)
+    found = [100 * share for share in shares(sender, reference)]
     assert text.format(low=min(found), high=max(found)) in README
 
 
@@ -40,6 +40,6 @@ def test_the_queues_named_are_the_extremes() -> None:
     ("sender", "text"),
     [("CUBIC", "{low:.1f} to {high:.1f} s over CUBIC"), ("BBR", "of {low:.1f} to {high:.1f} s over BBR")],
 )
-def test_the_head_starts_are_those_of_the_results(sender: str, text: str) -> None:
+def test_the_startup_delays_are_those_of_the_results(sender: str, text: str) -> None:
     found = pl.read_csv(RESULTS / "delay-today.csv").filter(x=f"{sender}-RACK")["value"].to_list()
     assert text.format(low=min(found), high=max(found)) in README

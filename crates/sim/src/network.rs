@@ -65,7 +65,7 @@ pub struct Network {
     /// By link; empty for most.
     impairments: Vec<Impairments>,
     /// The hops of all routes, one route after the other, each closed by [`Hop::END`].
-    steps: Vec<Hop>,
+    hops: Vec<Hop>,
     nodes: u32,
 }
 
@@ -139,22 +139,22 @@ impl Network {
             *known = if *known == Upstream::Nobody || *known == feeder { feeder } else { Upstream::Many };
             feeder = Upstream::One(link);
         }
-        let start = self.steps.len() as u32;
-        self.steps.extend(links.into_iter().map(|link| Hop(link.0)));
-        self.steps.push(Hop::END);
+        let start = self.hops.len() as u32;
+        self.hops.extend(links.into_iter().map(|link| Hop(link.0)));
+        self.hops.push(Hop::END);
         RouteId(start)
     }
 
     /// Sets the flags of all hops. Called once, when all links and routes are known.
     pub(crate) fn classify_hops(&mut self) {
-        for index in 0..self.steps.len() {
-            if self.steps[index] == Hop::END {
+        for index in 0..self.hops.len() {
+            if self.hops[index] == Hop::END {
                 continue;
             }
-            let link = self.steps[index].link();
+            let link = self.hops[index].link();
             let needs_event = if self.link(link).is_event_driven() { Hop::NEEDS_EVENT } else { 0 };
-            let is_chained = if self.is_chained(link, self.steps[index + 1]) { Hop::CHAINED } else { 0 };
-            self.steps[index] = Hop(link.0 | needs_event | is_chained);
+            let is_chained = if self.is_chained(link, self.hops[index + 1]) { Hop::CHAINED } else { 0 };
+            self.hops[index] = Hop(link.0 | needs_event | is_chained);
         }
     }
 
@@ -169,7 +169,7 @@ impl Network {
     /// Returns the first hop of a route, or of the rest of one.
     #[inline]
     pub(crate) fn first_hop(&self, route: RouteId) -> Hop {
-        self.steps[route.0 as usize]
+        self.hops[route.0 as usize]
     }
 
     /// Returns the propagation time of a route.
@@ -188,7 +188,7 @@ impl Network {
 
     /// Returns the links of a route in order.
     pub fn links_of(&self, route: RouteId) -> impl Iterator<Item = LinkId> + '_ {
-        self.steps[route.0 as usize..].iter().take_while(|step| **step != Hop::END).map(|step| step.link())
+        self.hops[route.0 as usize..].iter().take_while(|step| **step != Hop::END).map(|step| step.link())
     }
 
     /// Returns a link.

@@ -1,10 +1,10 @@
 """
-Run quinn over real UDP through the emulator, and as the simulator's guest over the same links, side by side.
+Compare quinn over real UDP through the emulator with quinn as the simulator's external stack over the same links.
 
-    python tools/quinn_beside_guest.py            # prints the table; takes root, openssl and some five minutes
-    python tools/quinn_beside_guest.py --write    # writes it into docs/quinn-beside-guest.md
+    python tools/quinn_validation.py            # prints the table; takes root, openssl and some five minutes
+    python tools/quinn_validation.py --write    # writes it into docs/quinn-validation.md
 
-The program over UDP is `crates/quic/examples/real.rs`. A run in real time whose links were late is made again.
+The program over UDP is `crates/quic/examples/real.rs`. A run in real time with late links is repeated.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from generated import REPOSITORY
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-PAGE = REPOSITORY / "docs" / "quinn-beside-guest.md"
+PAGE = REPOSITORY / "docs" / "quinn-validation.md"
 BUILD = ("cargo", "build", "--locked", "--package", "earlybird-quic", "--example", "real")
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
 PROGRAM = TARGET / "debug" / "examples" / "real"
 PORT = 4433
 SECONDS = 10
 UNIT, PERIOD = 10_000, 0.04
-"""A film of 2 Mb/s: bytes of a picture, and seconds between two."""
-HEAD_START = "sleep 0.3; exec "
-"""Servers are started first, and nobody waits for them."""
+"""A film of 2 Mb/s: bytes per frame, and frame interval in seconds."""
+SERVER_STARTUP = "sleep 0.3; exec "
+"""The server is started first; the client does not wait for it otherwise."""
 LATE_US, ATTEMPTS = 2000.0, 4
-"""Later than that, with the latest of 100 packets, links are too late to be compared with."""
+"""The largest 99th percentile of the links' lateness of a valid run, and the attempts to get one."""
 BULK, FILM = "transfer", "film"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A link, and what is lost on its way there."""
+    """A link, and the loss in the direction of the data."""
 
     title: str
     rate: str
@@ -55,13 +55,13 @@ class Setting:
     loss: str | None
 
     def network(self) -> dict[str, Any]:
-        """Describe the link and its way back, which loses nothing."""
+        """Return the link and its reverse link, which is lossless."""
         there = link(rate=self.rate, delay=self.delay, queue=self.queue, loss=self.loss)
         return network(there, link(rate=self.rate, delay=self.delay))
 
     @property
     def delay_s(self) -> float:
-        """The delay of one way in seconds."""
+        """The one-way delay in seconds."""
         return float(self.delay.removesuffix("ms")) / 1e3
 
 
@@ -70,7 +70,7 @@ SETTINGS = (
     Setting("10 Mb/s, 40 ms, queue 60, 1 % lost", "10Mb/s", "20ms", "60", "1%"),
     Setting("4 Mb/s, 100 ms, queue 20", "4Mb/s", "50ms", "20", None),
 )
-"""By the round trip, and packets of room."""
+"""Titles have the round trip, and the queue limit in packets."""
 
 
 @dataclass(frozen=True)
@@ -84,23 +84,23 @@ class Quantity:
 
 
 def _delay(share: float) -> Callable[[dict[str, Any]], float]:
-    return lambda told: 1e3 * (pl.Series(told["delays"]).quantile(share, "linear") or float("nan"))
+    return lambda report: 1e3 * (pl.Series(report["delays"]).quantile(share, "linear") or float("nan"))
 
 
 QUANTITIES = (
     Quantity(
         "transfer, Mb/s",
         BULK,
-        lambda told: told["bytes"] * 8e-6 / SECONDS,
+        lambda report: report["bytes"] * 8e-6 / SECONDS,
         lambda flow: flow["bytes_delivered"] * 8e-6 / SECONDS,
     ),
-    Quantity("film's pictures, median, ms", FILM, _delay(0.5), lambda flow: flow["delay_p50_ms"]),
+    Quantity("frame delay, median, ms", FILM, _delay(0.5), lambda flow: flow["delay_p50_ms"]),
     Quantity("95 %, ms", FILM, _delay(0.95), lambda flow: flow["delay_p95_ms"]),
 )
 
 
 def simulated(setting: Setting, application: str, seed: int) -> dict[str, Any]:
-    """Let the guest send, and return what the table of flows says of it."""
+    """Simulate the flow, and return its row of the table of flows."""
     sends = {"bulk": {}} if application == BULK else {"cbr": {"rate": "2Mb/s", "packet": UNIT}}
     scenario = setting.network()
     scenario |= {"duration": f"{SECONDS}s", "endpoint": {"transport": "quic"}}
@@ -109,9 +109,9 @@ def simulated(setting: Setting, application: str, seed: int) -> dict[str, Any]:
 
 
 def real(setting: Setting, application: str, seed: int, folder: Path) -> tuple[dict[str, Any], float]:
-    """Let quinn send over UDP; return what the server saw, and how late the links were in µs."""
-    certificate, key, told = (folder / name for name in ("certificate", "key", "told"))
-    # The server counts from the first packet, which has taken its way once.
+    """Run quinn over UDP; return the server's report, and the links' lateness in µs."""
+    certificate, key, report = (folder / name for name in ("certificate", "key", "report"))
+    # The server counts from the arrival of the first packet, one propagation delay after it was sent.
     length = SECONDS - setting.delay_s if application == BULK else 3 * SECONDS
     units = [] if application == BULK else [UNIT]
     pace = [SECONDS + 1] if application == BULK else [SECONDS, UNIT, PERIOD]
@@ -119,14 +119,14 @@ def real(setting: Setting, application: str, seed: int, folder: Path) -> tuple[d
     client = [PROGRAM, "send", f"{THERE}:{PORT}", certificate, *pace]
     emulation = emulate(
         setting.network(),
-        ["sh", "-c", HEAD_START + _line(client)],
-        servers=[["sh", "-c", f"exec {_line(server)} > {told}"]],
+        ["sh", "-c", SERVER_STARTUP + _line(client)],
+        servers=[["sh", "-c", f"exec {_line(server)} > {report}"]],
         seed=seed,
     )
     if emulation.exit_code:
         message = f"the program over UDP ended with {emulation.exit_code} ({setting.title}, {application}, seed {seed})"
         raise RuntimeError(message)
-    return json.loads(told.read_text()), emulation.summary["delay_added"]["p99_us"]
+    return json.loads(report.read_text()), emulation.summary["delay_added"]["p99_us"]
 
 
 def _line(words: Sequence[object]) -> str:
@@ -134,7 +134,7 @@ def _line(words: Sequence[object]) -> str:
 
 
 def punctual(setting: Setting, application: str, seed: int, folder: Path) -> tuple[dict[str, Any], float]:
-    """Run until the links were punctual; of attempts that were all late return the least late one."""
+    """Repeat the run until the links were punctual; if none was, return the run with the least lateness."""
     made: list[tuple[dict[str, Any], float]] = []
     for _ in range(ATTEMPTS):
         made.append(real(setting, application, seed, folder))
@@ -159,23 +159,23 @@ def _run(*words: object) -> None:
 
 
 def compare(setting: Setting, runs: int, seeds: int, folder: Path) -> tuple[list[list[Estimate]], float]:
-    """Return an estimate per quantity, over UDP and simulated, and how late the links were at worst."""
-    told = {name: [punctual(setting, name, seed + 1, folder) for seed in range(runs)] for name in (BULK, FILM)}
+    """Return an estimate per quantity, over UDP and simulated, and the largest lateness of the links."""
+    reports = {name: [punctual(setting, name, seed + 1, folder) for seed in range(runs)] for name in (BULK, FILM)}
     flows = {name: [simulated(setting, name, seed + 1) for seed in range(seeds)] for name in (BULK, FILM)}
     estimates = [
         [
-            student_interval([quantity.real(run) for run, _ in told[quantity.application]]),
+            student_interval([quantity.real(run) for run, _ in reports[quantity.application]]),
             student_interval([quantity.simulated(flow) for flow in flows[quantity.application]]),
         ]
         for quantity in QUANTITIES
     ]
-    return estimates, max(late for made in told.values() for _, late in made)
+    return estimates, max(late for made in reports.values() for _, late in made)
 
 
 def table(runs: int, seeds: int) -> list[str]:
     """Write a row for each setting."""
-    titles = [f"{quantity.title}: {backend}" for quantity in QUANTITIES for backend in ("UDP", "guest")]
-    lines = [f"| link | {' | '.join(titles)} | links late, 99 %, µs |", "|---" * (len(titles) + 2) + "|"]
+    titles = [f"{quantity.title}: {backend}" for quantity in QUANTITIES for backend in ("UDP", "simulated")]
+    lines = [f"| link | {' | '.join(titles)} | lateness of links, 99 %, µs |", "|---" * (len(titles) + 2) + "|"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         certify(folder)
