@@ -158,9 +158,8 @@ def measure_all(plan: BenchmarkPlan = FULL, done: Callable[[], None] = lambda: N
     """
     Measure all cases, the transports, and few to many flows; then estimate the duration of studies.
 
-    Rows have `case`, `transport`, `flows` or `study` (see `measure_studies`) in front; memory is that of the whole
-    process in 10⁶ bytes, per flow in 10³ bytes beyond the fewest flows. An interruption passes through when what was
-    measured of the transports is given. `done` is called after each run.
+    Memory is that of the whole process in 10⁶ bytes, per flow in 10³ bytes beyond the fewest flows. An interruption
+    passes through when what was measured of the transports is given. `done` is called after each run.
     """
     for case in CASES:
         yield _measure(case, plan, done)

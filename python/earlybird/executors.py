@@ -40,8 +40,7 @@ def as_completed(
     """
     Call a function with each task, taken when there is a slot for it; yield tasks and results as they end.
 
-    Processes and clusters have to be able to import the function. All other tasks are cancelled if one raises or the
-    caller ends early.
+    All others are cancelled if one raises or the caller ends early.
     """
     waiting, running = iter(tasks), dict[Future[Done], Task]()
     try:

@@ -80,11 +80,7 @@ class Frame(NamedTuple):
 
 
 def read_clip(path: str | PathLike[str]) -> Clip:
-    """
-    Read the first video stream of any file that FFmpeg opens, with the sound of its first audio stream.
-
-    A transport stream that was cut off reads as a shorter film, since nothing in it states its length.
-    """
+    """Read the first video stream of any file that FFmpeg opens, cut off or not, with its first audio stream."""
     path = found(Path(path))
     check_is_readable(path)
     try:
@@ -286,11 +282,7 @@ def has_stamp(frame: Frame) -> bool:
 
 
 def decode_times(path: Path, frames: list[Frame]) -> NDArray[np.float64]:
-    """
-    Return when the decoder needs each frame, in seconds from the first.
-
-    Where there are presentation times alone, the i-th frame decoded is needed by the i-th smallest of them.
-    """
+    """Return when the decoder needs each frame: of presentation times alone, the i-th frame the i-th smallest."""
     times = complete([frame.decode for frame in frames]) or sorted(complete([frame.presentation for frame in frames]))
     if not times:
         hint = "Put the bare stream into a container at its frame rate: `ffmpeg -r 25 -i FILE -c copy NEW.mp4`."

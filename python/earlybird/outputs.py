@@ -121,11 +121,7 @@ MAGIC: Final[Mapping[str, tuple[bytes, ...]]] = {
 
 
 def check_outputs(files: Mapping[str, str | Path | None], inputs: Mapping[str, str | Path | None]) -> None:
-    """
-    Check before a run that its files replace no other, no input, and nothing that earlybird did not write.
-
-    `files` are by kind: a key of `MAGIC`, for plots with the suffix in brackets; `inputs` by a name for the message.
-    """
+    """Check before a run that its files, by kind or ``plot``, replace no other, no input, and nothing unknown."""
     taken = {Path(path).resolve(): f"the {what} itself" for what, path in inputs.items() if path is not None}
     for what, path in files.items():
         if path is None:

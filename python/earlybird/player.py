@@ -97,11 +97,7 @@ def play(
     end: float,
     refill: float = REFILL_SECONDS,
 ) -> Playback:
-    """
-    Play a film from `start_up` on, paused from a missing frame until `refill` seconds of film are there.
-
-    Times are in seconds and never fall. A pause that is not over by the end of the run ends there.
-    """
+    """Play a film from `start_up` on (seconds), paused from a missing frame until `refill` seconds are there."""
     shift, frame = start_up, 0
     stalls: list[float] = []
     positions: list[float] = []

@@ -74,16 +74,7 @@ class Result:
         return tuple(self.sources)
 
     def table(self, name: str) -> pl.DataFrame:
-        """
-        Return a table by name.
-
-        Raises
-        ------
-        InputError
-            If the run did not measure it.
-        StoreError
-            If its file is damaged.
-        """
+        """Return a table by name; raises `InputError` if the run did not measure it."""
         self.require(name)
         if name not in self._tables:
             self._tables[name] = self.sources[name]()
@@ -172,23 +163,9 @@ class Result:
 
     def save(self, folder: str | Path) -> Path:
         """
-        Write the result into a folder of its own, all or nothing.
+        Write the result into a folder of its own, all or nothing, and return it.
 
-        Parameters
-        ----------
-        folder
-            The folder to make. An older result that it holds is replaced; a folder with anything else in it is left
-        alone.
-
-        Returns
-        -------
-        Path
-            The folder.
-
-        Raises
-        ------
-        StoreError
-            If it cannot be written, or is something other than a result.
+        An older result there is replaced; a folder with anything else in it is left alone (`StoreError`).
         """
         return files.write_result(self, Path(folder))
 
@@ -196,22 +173,8 @@ class Result:
         """
         Draw the run over time: windows, round-trip times, the bottleneck's queue, when what was written arrived.
 
-        Parameters
-        ----------
-        path
-            A file to draw to as well, ending in ``.png``, ``.svg`` or ``.html`` (default: none).
-
-        Returns
-        -------
-        Picture
-            Notebooks show it; `lacking` says what is not in it because the run did not measure it.
-
-        Raises
-        ------
-        InputError
-            If the run measured nothing that could be drawn, the file has another ending, or something else wrote it.
-        OSError
-            If it cannot be written.
+        `path` is a file to draw to as well, ending in ``.png``, ``.svg`` or ``.html``. Notebooks show the picture; its
+        `lacking` says what is not in it because the run did not measure it.
         """
         return run.picture(self, path)
 
@@ -221,14 +184,7 @@ class Result:
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:
-        """
-        Read a result back.
-
-        Raises
-        ------
-        StoreError
-            If there is none, or it is damaged.
-        """
+        """Read a result back; raises `StoreError` if there is none, or it is damaged."""
         return files.read_result(Path(folder))
 
 

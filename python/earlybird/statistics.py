@@ -69,20 +69,12 @@ def student_interval(values: Sequence[float], level: float = LEVEL) -> Estimate:
 
 
 def paired_difference(left: Mapping[int, float], right: Mapping[int, float], level: float = LEVEL) -> Estimate:
-    """
-    Estimate left − right over the seeds that both have, for settings given common random numbers.
-
-    The paired-t interval: Law, "Simulation Modeling and Analysis", 5th edition, §10.2.
-    """
+    """Estimate left − right over common seeds (paired t: Law, "Simulation Modeling and Analysis", 5th ed., §10.2)."""
     return student_interval([left[seed] - right[seed] for seed in left if seed in right], level)
 
 
 def chance_above(estimate: Estimate, bound: float, level: float = LEVEL) -> float:
-    """
-    Return the probability of a mean so far above `bound`, were the true mean there; NaN of fewer than 2 values.
-
-    The one-sided test that belongs to `student_interval`: below (1 − level) ÷ 2 where the whole interval is above.
-    """
+    """Return the one-sided chance of a mean so far above `bound`, were the true mean there; NaN of one value."""
     if not estimate.is_bounded or estimate.count < 2:
         return math.nan
     if not estimate.half_width:

@@ -94,46 +94,18 @@ class SweepResult:
 
     def table(self, name: str) -> pl.LazyFrame:
         """
-        Put one table of all runs together.
+        Put one table (see `Result`) of all runs together, led by the grid's values and the seed.
 
-        Parameters
-        ----------
-        name
-            ``"flows"``, ``"lateness"`` and so on, see `Result`.
-
-        Returns
-        -------
-        polars.LazyFrame
-            The tables one below the other, led by the grid's values and the seed; ``collect()`` reads them. A key
-            of the grid that is a column of the table too gets ``run_`` in front.
-
-        Raises
-        ------
-        InputError
-            If the runs did not measure it.
-        StoreError
-            If a file is damaged.
+        ``collect()`` reads it. A key of the grid that is a column of the table too gets ``run_`` in front.
         """
         return pl.concat([self._labelled(run, name) for run in self.planned], how="vertical_relaxed")
 
     def plot(self, measure: str | None = None) -> notebook.Picture:
         """
-        Draw one measure of the runs along the first key of the grid, a line for each combination of the others.
+        Draw one measure along the first key of the grid, a line for each combination of the others.
 
-        Parameters
-        ----------
-        measure
-            A column of `runs` with numbers (default: the first that the sweep's table shows).
-
-        Returns
-        -------
-        Picture
-            Means, with 90 % intervals over the seeds. Notebooks show it; `save` writes it to a file.
-
-        Raises
-        ------
-        InputError
-            If there is no such number.
+        It is a column of `runs` with numbers (default: the first that the sweep's table shows); with several seeds the
+        means have 90 % intervals.
         """
         return notebook.Picture(sweep_plot.chart(self, measure))
 

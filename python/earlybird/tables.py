@@ -89,11 +89,7 @@ def build(kind: Callable[..., T], table: Table, where: str) -> T:
 
 
 def one_of(value: object, allowed: Iterable[object], where: str, what: str, *, said: object = None) -> None:
-    """
-    Make sure that a file's value is allowed; the error has place, value, nearest and all known.
-
-    `what` names the value in a word or two; `said` is what stands at the key, if that is not the value itself.
-    """
+    """Make sure that a file's value is allowed; the error has place, value (or what is `said` there) and nearest."""
     known = list(dict.fromkeys(allowed))
     if value in known:
         return

@@ -90,11 +90,7 @@ def curve_of(timeliness: Timeliness) -> pl.DataFrame:
 
 
 def summarise(flows: pl.DataFrame, curve: pl.DataFrame) -> dict[str, float]:
-    """
-    Put the flows of one transport, of any number of runs, together: quantiles and means over flows.
-
-    The mean length of a stall is not a number without stalls.
-    """
+    """Put the flows of one transport, of any number of runs, together: quantiles and means over flows."""
     stalls, stalled = total(flows, "stalls"), total(flows, "stalled_s")
     return {
         "flows": flows.height,

@@ -47,12 +47,7 @@ RESAMPLES: Final = 2000
 
 @dataclasses.dataclass(frozen=True)
 class Ranking:
-    """
-    Candidates ranked by their sessions.
-
-    `delays_needed` are seconds that nine of ten sessions do with; `support` and `leads` are the shares of resamples in
-    which a sender is the one to take, and its delay the shortest.
-    """
+    """Candidates ranked by their sessions; `support` and `leads` are shares of resamples, to be taken and quickest."""
 
     delays_needed: tuple[Estimate, ...]
     choice: int

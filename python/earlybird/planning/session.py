@@ -97,11 +97,7 @@ def needed_delay(
     late: float = LATE_SHARE_ALLOWED,
     delay: float | None = None,
 ) -> float:
-    """
-    Return the seconds with which fewer frames than `late` would have been late; infinite if none.
-
-    Times are from the first frame's writing. `delay` is the only one that counts, of a sender that had it to go by.
-    """
+    """Return the seconds (`delay` alone, if given) with which fewer frames than `late` are late, or infinity."""
     timeliness = Timeliness(due, delivered, end)
     if delay is not None:
         return delay if timeliness.late(delay) <= timeliness.allowed(late) else math.inf

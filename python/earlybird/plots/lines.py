@@ -62,12 +62,7 @@ def plain_line(line: str, name: str, x: ArrayLike, values: ArrayLike) -> pl.Data
 
 
 def lines_chart(points: pl.DataFrame, wording: Wording) -> Chart:
-    """
-    Show lines in panels; where there are too many to be told apart, each gets a panel.
-
-    A row per point: ``panel``, ``line``, its ``name``, ``x``, ``value``, ``low`` and ``high`` (null without an
-    interval), ``paper`` (null where the paper gives no number).
-    """
+    """Show lines in panels (null: no interval, no number of a paper); too many for one get a panel each."""
     styles = looks(points["line"].unique(maintain_order=True).to_list())
     panels = [*(_small_multiples(points, styles) if len(styles) > TOGETHER else _panels(points, styles))]
     if points["name"].n_unique() < len(styles):

@@ -17,28 +17,10 @@ def report_all(
     scale: str = "smoke", *, output: str | Path = RESULTS, report: str | Path = REPORTS
 ) -> tuple[Path, list[Row]]:
     """
-    Compare the results of all studies with the papers, in one site.
+    Compare the results of all studies with the papers, in one site in ``all-SCALE`` below `report`.
 
-    Parameters
-    ----------
-    scale
-        ``smoke``, ``medium`` or ``full``; of a study without results of it those of another scale are shown.
-    output
-        Results folder; studies without results in it count as not run.
-    report
-        Folder of reports; the site goes into ``all-SCALE`` below it.
-
-    Returns
-    -------
-    tuple
-        The start page, and the rows of its verdict table.
-
-    Raises
-    ------
-    InputError
-        If no study has such a scale.
-    StoreError
-        If a result is damaged or the report cannot be written.
+    Of a study without results of the scale those of another are shown; without any it counts as not run. Returns the
+    start page, and the rows of its verdict table. Raises `InputError` if no study has such a scale.
     """
     return write_site(register(), *evaluate_all(scale, output), scale, Path(report) / f"{ALL}-{scale}")
 
@@ -49,28 +31,10 @@ def publish_all(
     """
     Compare the results of all studies with the papers, in Markdown to be kept beside the code.
 
-    Parameters
-    ----------
-    scale
-        ``smoke``, ``medium`` or ``full``; of a study with all runs of a fuller scale that one is published, of one
-        without results of it another.
-    output
-        Results folder; one study at least must have results in it. Of studies that have none, or not all runs of a
-        scale, the older pages are kept where there are such.
-    to
-        The folder to write; what was published there before is replaced.
-
-    Returns
-    -------
-    tuple
-        The start page, and the rows of its verdict table.
-
-    Raises
-    ------
-    InputError
-        If no study has such a scale or any result of it, or the folder holds something else.
-    StoreError
-        If a result is damaged or the folder cannot be written.
+    Of a study with all runs of a fuller scale that one is published, of one without results of it another; of studies
+    that have none, or not all runs of a scale, the older pages are kept. What else was published in `to` before is
+    replaced. Returns the start page, and the rows of its verdict table. Raises `InputError` if no study has such a
+    scale or any result of it, or the folder holds something else.
     """
     evaluations = evaluate_all(scale, output, or_fuller=True)[1]
     if not evaluations:
@@ -83,30 +47,5 @@ def publish_all(
 def report_study(
     name: str, scale: str = "smoke", *, output: str | Path = RESULTS, report: str | Path = REPORTS
 ) -> Path:
-    """
-    Compare a study's results with the papers.
-
-    Parameters
-    ----------
-    name
-        The study.
-    scale
-        ``smoke``, ``medium`` or ``full``.
-    output
-        Results folder.
-    report
-        Folder of reports; this one goes into ``NAME-SCALE`` below it.
-
-    Returns
-    -------
-    Path
-        The page.
-
-    Raises
-    ------
-    InputError
-        If there is no such study or scale, or no result of it.
-    StoreError
-        If a result is damaged or the report cannot be written.
-    """
+    """Compare a study's results with the papers, in ``NAME-SCALE`` below `report`; return the page."""
     return write_report(evaluate_study(name, scale, output=output), Path(report) / f"{name}-{scale}")

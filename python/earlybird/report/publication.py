@@ -32,10 +32,9 @@ def write_publication(
     register: Register, studies: Sequence[Study], evaluations: Mapping[str, Evaluation], scale: str, folder: Path
 ) -> tuple[Path, list[Row]]:
     """
-    Write a start page with the answers, a page for each paper, and for each study a page and its plots.
+    Write a start page with the answers, a page per paper, and per study a page and plots, without dates.
 
-    Of studies without results, or not with all runs of a scale, an older publication's pages and verdicts are kept. The
-    same results give the same bytes: no page names a date or a machine.
+    Of studies without results, or not with all runs of a scale, an older publication's pages and verdicts are kept.
     """
     place = folder.resolve()
     try:

@@ -51,30 +51,7 @@ class Evaluation:
 
 
 def evaluate_study(name: str, scale: str = "smoke", *, output: str | Path = RESULTS) -> Evaluation:
-    """
-    Test everything that is stated about a study's results.
-
-    Parameters
-    ----------
-    name
-        The study.
-    scale
-        ``smoke``, ``medium`` or ``full``.
-    output
-        Results folder.
-
-    Returns
-    -------
-    Evaluation
-        The measurements and the verdicts; of runs that are missing it says how many.
-
-    Raises
-    ------
-    InputError
-        If there is no such study or scale, or no result of it.
-    StoreError
-        If a result is damaged.
-    """
+    """Test everything that is stated about a study's results; of runs that are missing it says how many."""
     study = find_study(name)
     check_scale(study, scale)
     return evaluate(study, scale, Store(Path(output)))

@@ -55,10 +55,9 @@ def run_testbed(
     say: Callable[[str], None] = lambda _: None,
 ) -> Batch:
     """
-    Make those plays of a test bed's file that have no result yet.
+    Make those plays of a test bed's file that have no result yet; `say` is told what takes long besides.
 
-    Each of the `parallel` plays has a link of its own; as many control runs are made side by side before them. `say` is
-    told what takes long besides plays.
+    Each of the `parallel` plays has a link of its own; as many control runs are made side by side before them.
     """
     return play_all(load(Path(path)), parallel=parallel, output=output, progress=progress, say=say)
 

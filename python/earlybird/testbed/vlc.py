@@ -40,11 +40,7 @@ BETWEEN_LOOKS: Final = 0.05
 def watch(
     address: str, *, size: tuple[int, int], caching_ms: int, limit_s: float, sound: str = "pulse"
 ) -> dict[str, Any]:
-    """
-    Play something to its end or the limit, and report as all players, in monotonic seconds.
-
-    `sound` is VLC's output: ``pulse``, or ``dummy`` where there is no feedback to be had.
-    """
+    """Play something to its end or the limit; `sound` is VLC's output, ``dummy`` where there is none to be had."""
     vlc = import_module("vlc")
     lines = _listen()
     instance = vlc.Instance([*OPTIONS, f"--aout={sound}", f"--network-caching={caching_ms}"])

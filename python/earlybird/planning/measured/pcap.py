@@ -196,11 +196,7 @@ def _to_sender(transfer: Transfer) -> float:
 
 
 def _rate(transfer: Transfer) -> float | None:
-    """
-    Return what one second in ten beats, sent and acknowledged, with headers, in bits per second.
-
-    A queue takes more than the line for a while, and the ACK after a repair counts what came before.
-    """
+    """Return what one second in ten beats, sent and acknowledged: a queue takes more than the line for a while."""
     sizes = transfer.end - transfer.begin
     length = float(transfer.time[-1] - transfer.time[0])
     if sizes.sum() < FEW_BYTES or length <= 0:

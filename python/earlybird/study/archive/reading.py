@@ -87,16 +87,7 @@ class Archive:
         return self._verdicts(study).to_dicts()
 
     def result(self, key: str) -> Result:
-        """
-        Return the result of a run by its key in `runs`; its tables are read when asked for.
-
-        Raises
-        ------
-        InputError
-            If there is none of this key.
-        StoreError
-            If it has been changed.
-        """
+        """Return the result of a run by its key in `runs`; its tables are read when asked for."""
         names = self._names(key)
         scenario, summary = (self._document(f"{RESULTS}/{key}/{name}") for name in (SCENARIO, SUMMARY))
         if "seed" not in summary:
@@ -116,25 +107,9 @@ class Archive:
 
     def table(self, name: str) -> pl.DataFrame:
         """
-        Put one table of all runs together that have it.
+        Put one table (see `Result`) of all runs together that have it, led by what `runs` says of each.
 
-        Parameters
-        ----------
-        name
-            ``"flows"``, ``"lateness"`` and so on, see `Result`.
-
-        Returns
-        -------
-        polars.DataFrame
-            The tables one below the other, led by what `runs` says of each; a column there that the table has too gets
-            ``run_`` in front.
-
-        Raises
-        ------
-        InputError
-            If no run has it.
-        StoreError
-            If one has been changed.
+        A column there that the table has too gets ``run_`` in front.
         """
         keys = [key for key in self.runs["key"].unique(maintain_order=True) if self._has(key, name)]
         if not keys:
@@ -185,21 +160,8 @@ class Archive:
 
 def open_archive(path: str | Path) -> Archive:
     """
-    Open an archive that `export_studies` wrote.
+    Open an archive that `export_studies` wrote: polars tables of its runs, results and verdicts.
 
-    Parameters
-    ----------
-    path
-        The file.
-
-    Returns
-    -------
-    Archive
-        With polars tables of its runs, results and verdicts.
-
-    Raises
-    ------
-    StoreError
-        If it is damaged, something else, or of a form that this version does not know.
+    Raises `StoreError` if it is damaged, something else, or of a form that this version does not know.
     """
     return Archive(Container.open(Path(path)))

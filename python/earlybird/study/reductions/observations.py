@@ -73,11 +73,7 @@ class Observation:
 def observe(
     run: StudyRun, result: Result, trace: pl.DataFrame | None = None, groups: Iterable[Group] = ()
 ) -> Observation:
-    """
-    Reduce a result to means over the observed flows; counts and sums are scaled to the paper's duration.
-
-    `trace` has the packets of the first flow; `groups` are those into which single flows are put.
-    """
+    """Reduce a result (and its first flow's packets) to means; counts and sums are scaled to the paper's duration."""
     flows = _scaled(result.flows.filter(pl.col("group") == run.part.flows), run.part, result)
     whole = _reduced(run, result, flows)
     values = dict(whole.values) | _special_values(run, whole.values["er_threshold_median_s"], result, trace)

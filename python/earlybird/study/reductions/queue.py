@@ -21,11 +21,7 @@ def position_shares(positions: pl.DataFrame) -> NDArray[np.float64]:
 
 
 def position_values(result: Result, group: str, buffer: float) -> dict[str, float]:
-    """
-    Reduce the queue lengths that a group's packets found, of a queue of `buffer` packets.
-
-    With samples also what all packets found less the length in time: half the differences over ten parts, summed.
-    """
+    """Reduce the queue lengths that a group's packets found, and with samples how much they differ from the mean."""
     own = result.queue_positions.filter(group=group)
     shares = position_shares(own)
     places = np.arange(len(shares))

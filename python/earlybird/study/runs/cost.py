@@ -62,11 +62,7 @@ class Cost:
 
 
 def estimate(studies: Sequence[Study], scale: str, *, made: Store | None = None, jobs: int | None = None) -> list[Cost]:
-    """
-    Estimate the cost of studies at a scale, within a factor of two or three; runs in `made` cost nothing.
-
-    Only where there are any are the runs looked for, which takes some seconds for large studies.
-    """
+    """Estimate the cost of studies at a scale, within a factor of two or three; runs in `made` cost nothing."""
     pace = _pace()
     return [_cost(study, scale, made, pace, jobs or os.cpu_count() or 1) for study in studies]
 

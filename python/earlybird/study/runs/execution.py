@@ -158,28 +158,7 @@ def _play(plays: Sequence[PlannedRun], parallel: int, output: str | Path, *, pro
 
 
 def progress_of(name: str, *, output: str | Path = RESULTS) -> dict[str, RunCount]:
-    """
-    Count a study's runs.
-
-    Parameters
-    ----------
-    name
-        The study.
-    output
-        Results folder.
-
-    Returns
-    -------
-    dict
-        How many runs each scale has, and how many of them were made.
-
-    Raises
-    ------
-    InputError
-        If there is no such study.
-    ScenarioError
-        If one of its scenarios is not valid.
-    """
+    """Return how many runs of a study each scale has, and how many of them were made."""
     study, store = find_study(name), Store(Path(output))
     return {scale: _count(study, scale, store) for scale in study.scales}
 

@@ -25,19 +25,7 @@ class StudyInfo:
 
 
 def list_studies() -> list[StudyInfo]:
-    """
-    List the studies.
-
-    Returns
-    -------
-    list of StudyInfo
-        Sorted by name.
-
-    Raises
-    ------
-    InputError
-        If there is no folder of studies, or one of them is not valid.
-    """
+    """List the studies, sorted by name."""
     return [_info(find_study(name)) for name in study_names()]
 
 

@@ -62,11 +62,7 @@ def distance(misses: Sequence[float]) -> float:
 
 
 def miss(found: float, allowed: float, target: Target, *, is_number: bool) -> float:
-    """
-    Measure in tolerances, 0 … `MOST`, how far a quantity (NaN: not measured) is from what is allowed.
-
-    A paper's number may be missed by one tolerance; the nearest value that meets an order or bounds is exact.
-    """
+    """Measure in tolerances, 0 … `MOST`, how far a quantity is from a paper's number, an order or bounds."""
     if not (math.isfinite(found) and math.isfinite(allowed)):
         return MOST
     beyond = _tolerances(found, allowed, target) - (1 if is_number else 0)

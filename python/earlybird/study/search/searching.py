@@ -21,11 +21,7 @@ def search_studies(
     output: str | Path = RESULTS,
     progress: bool = True,
 ) -> Iterator[Outcome]:
-    """
-    Search for the settings that come closest to what papers state, for one study or ``all`` with a search.
-
-    Runs in the results folder are not repeated; the outcome goes into ``searches/NAME`` below it.
-    """
+    """Search for the settings that come closest to what papers state; write the outcome to ``searches/NAME``."""
     store = Store(Path(output)).open()
     for search in choose_searches(name):
         check_space(search, SEARCH)
