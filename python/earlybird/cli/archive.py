@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from earlybird.cli.arguments import Jobs, Json
-from earlybird.cli.output import say, show_json
+from earlybird.cli.output import show_json, tell
 from earlybird.cli.study_arguments import DEFAULT_SCALE, Names, Results, Scale
 from earlybird.paths import CHECKS, RESULTS
 
@@ -35,12 +35,13 @@ def export_command(
     from earlybird.study import export_studies
 
     exported = export_studies(names, scale, output=results, to=to)
-    if json:
-        show_json({**asdict(exported), "path": str(exported.path)})
-        return
-    say(f"Fingerprint: {exported.fingerprint}")
-    say(f"{exported.path}: {exported.runs} runs, {exported.members} files, {exported.bytes / 1e6:.1f} MB")
-    say(f"Next: earlybird study check {exported.path}")
+    tell(
+        {**asdict(exported), "path": str(exported.path)},
+        f"Fingerprint: {exported.fingerprint}",
+        f"{exported.path}: {exported.runs} runs, {exported.members} files, {exported.bytes / 1e6:.1f} MB",
+        f"Next: earlybird study check {exported.path}",
+        json=json,
+    )
 
 
 def check_command(

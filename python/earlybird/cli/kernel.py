@@ -9,7 +9,7 @@ import typer
 from earlybird import kernel
 from earlybird.cli.arguments import Json, examples
 from earlybird.cli.error_boundary import FAILED, guarded
-from earlybird.cli.output import say, show_json
+from earlybird.cli.output import say, show_json, tell
 from earlybird.errors import InputError
 
 if TYPE_CHECKING:
@@ -85,29 +85,21 @@ def load_command(
         routes=route or [],
         pin=pin,
     )
-    if json:
-        show_json(loaded)
-    else:
-        holder = f"process {loaded['holder']}" if "holder" in loaded else loaded["pinned"]
-        say(f"{loaded['name']} is loaded, held by {holder}. `earlybird kernel unload` takes it out.")
+    holder = f"process {loaded['holder']}" if "holder" in loaded else loaded["pinned"]
+    tell(loaded, f"{name} is loaded, held by {holder}. `earlybird kernel unload` takes it out.", json=json)
 
 
 def status_command(*, json: Json = False) -> None:
     """Show what is loaded, which process holds it and what uses it."""
     status = kernel.status()
-    if json:
-        show_json(status)
-        return
-    say(f"The kernel has {', '.join(status['registered'])}.")
-    for loaded in status["loaded"]:
-        for line in _lines(loaded):
-            say(line)
+    lines = [line for loaded in status["loaded"] for line in _lines(loaded)]
+    tell(status, f"The kernel has {', '.join(status['registered'])}.", *lines, json=json)
 
 
-def unload_command(*, name: Name = kernel.USUAL_NAME) -> None:
+def unload_command(*, name: Name = kernel.USUAL_NAME, json: Json = False) -> None:
     """Unload PERT from the kernel; connections that use it keep it."""
     kernel.unload(name)
-    say(f"{name} is unloaded.")
+    tell({"name": name}, f"{name} is unloaded.", json=json)
 
 
 def run_command(

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from earlybird.cli.arguments import examples
-from earlybird.cli.output import say
+from earlybird.cli.arguments import Json, examples
+from earlybird.cli.output import tell
 from earlybird.paths import templates
 from earlybird.scenario_templates import DEFAULT, write_template
 
@@ -27,7 +27,9 @@ def command(
             autocompletion=lambda: list(templates()),
         ),
     ] = DEFAULT,
+    json: Json = False,
 ) -> None:
     """Write a short scenario with comments, to change and to run."""
     write_template(template, file)
-    say(f"Written: {file}. Next: earlybird run {file}, or change it and see with earlybird validate {file}")
+    next_step = f"earlybird run {file}, or change it and see with earlybird validate {file}"
+    tell({"path": str(file), "template": template}, f"Written: {file}. Next: {next_step}", json=json)

@@ -4,7 +4,7 @@ What the sub-commands print without tables: messages, and JSON for programs.
 With `print` and not with `typer.echo`, which writes UTF-8 to a stream whose encoding is ASCII.
 """
 
-import json
+import json as json_module
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,15 +23,14 @@ def say(message: str) -> None:
     print(message, flush=True)
 
 
-def say_rest(awaited: int, output: Path) -> None:
-    """Print how many runs of other shards are missing, and how results are merged."""
-    if awaited:
-        say(
-            f"{awaited} runs of other shards have no result in {output} yet; results made elsewhere are copied into "
-            "it. The same command without --shard shows all, and makes what is missing."
-        )
-    else:
-        say(f"All other shards are in {output} too: the same command without --shard shows all.")
+def rest_text(awaited: int, output: Path) -> str:
+    """Say how many runs of other shards are missing, and how results are merged."""
+    if not awaited:
+        return f"All other shards are in {output} too: the same command without --shard shows all."
+    return (
+        f"{awaited} runs of other shards have no result in {output} yet; results made elsewhere are copied into "
+        "it. The same command without --shard shows all, and makes what is missing."
+    )
 
 
 def say_aside(message: str) -> None:
@@ -44,7 +43,15 @@ def complain(message: str) -> None:
     say_aside(f"earlybird: {message}")
 
 
+def tell(document: dict[str, Any], *messages: str, json: bool) -> None:
+    """Print what a sub-command did: with ``--json`` as a document, else as messages."""
+    if json:
+        show_json(document)
+    else:
+        say("\n".join(messages))
+
+
 def show_json(document: dict[str, Any] | list[dict[str, Any]]) -> None:
     """Print a document, or rows, as JSON."""
     clean = files.finite(document) if isinstance(document, dict) else [files.finite(row) for row in document]
-    say(json.dumps(clean, indent=2, ensure_ascii=not is_unicode(sys.stdout.encoding)))
+    say(json_module.dumps(clean, indent=2, ensure_ascii=not is_unicode(sys.stdout.encoding)))

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earlybird.cli.arguments import examples
-from earlybird.cli.output import say, say_aside
+from earlybird.cli.arguments import Json, examples
+from earlybird.cli.output import say_aside, tell
 from earlybird.lazy import LateModule
 
 if TYPE_CHECKING:
@@ -35,11 +35,14 @@ def command(
     ],
     *,
     output: Annotated[Path, typer.Option(metavar="FILE.png|svg|html", help="The file to draw to.")],
+    json: Json = False,
 ) -> None:
     """Draw a run of any backend over time: windows, round-trip times, the bottleneck's queue, and arrivals."""
+    lacking: tuple[str, ...] = ()
     if result.is_file():
         states.save(result, output)
     else:
-        for lacking in results.Result.load(result).plot(output).lacking:
-            say_aside(lacking)
-    say(f"Picture written to {output}")
+        lacking = results.Result.load(result).plot(output).lacking
+    for sentence in lacking:
+        say_aside(sentence)
+    tell({"path": str(output), "lacking": lacking}, f"Picture written to {output}", json=json)

@@ -1,13 +1,13 @@
 """`earlybird schema`: the JSON schema of scenarios."""
 
 from earlybird import _core
-from earlybird.cli.arguments import examples
+from earlybird.cli.arguments import Json, examples
 from earlybird.cli.output import say
 
 NAME = "schema"
 EXAMPLES = examples("earlybird schema > scenario.schema.json")
 
 
-def command() -> None:
+def command(*, json: Json = True) -> None:
     """Print the JSON schema of scenarios, from which editors complete and check keys."""
     say(_core.schema())

@@ -10,14 +10,15 @@ import typer
 from earlybird.cli.archive import check_command, export_command
 from earlybird.cli.arguments import Dask, Jobs, Json, Parallel, ShardOption, examples
 from earlybird.cli.error_boundary import guarded
-from earlybird.cli.output import say, say_rest, show_json
+from earlybird.cli.output import rest_text, say, show_json, tell
 from earlybird.cli.study_arguments import DEFAULT_SCALE, Names, Output, Results, Scale, complete_name
 from earlybird.paths import PUBLISHED, REPORTS, RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from earlybird.study import RunCount, StudyInfo
+    from earlybird.report.overview import Row
+    from earlybird.study import RunCount, StudyInfo, StudyOutcome
 
 
 Reports = Annotated[Path, typer.Option(metavar="DIR", help="Where the report goes.")]
@@ -63,35 +64,51 @@ def run_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only tell roughly how long those that are missing will take.")
     ] = False,
+    json: Json = False,
 ) -> None:
     """Make the runs of studies. After an interruption the same command goes on where it stopped."""
     from earlybird.study import run_studies
 
     if dry_run:
-        _tell_cost(names, scale, jobs, output)
+        _tell_cost(names, scale, jobs, output, json=json)
         return
     outcome = run_studies(
         names, scale, jobs=jobs, parallel=parallel, output=output, progress=True, shard=shard, dask=dask
     )
-    say(f"{outcome.runs} runs, {outcome.made} of them made now. Results kept in {output}")
-    if outcome.awaited:
-        say_rest(outcome.awaited, output)
-        return
-    say(f"Next: earlybird study report {' '.join(names)} --scale {scale}")
+    counts = f"{outcome.runs} runs, {outcome.made} of them made now. Results kept in {output}"
+    following = f"Next: earlybird study report {' '.join(names)} --scale {scale}"
+    rest = rest_text(outcome.awaited, output) if outcome.awaited else following
+    tell(outcome_document(outcome), counts, rest, json=json)
 
 
-def _tell_cost(names: list[str], scale: str, jobs: int | None, output: Path) -> None:
+def outcome_document(outcome: StudyOutcome) -> dict[str, Any]:
+    """Return what ``--json`` prints of runs that were made."""
+    studies = [study.name for study in outcome.studies]
+    counts = {"runs": outcome.runs, "made": outcome.made, "awaited": outcome.awaited}
+    return {"studies": studies, "scale": outcome.scale, "output": str(outcome.store), **counts}
+
+
+def _tell_cost(names: list[str], scale: str, jobs: int | None, output: Path, *, json: bool) -> None:
     from earlybird.cli.display import show_costs
     from earlybird.store import Store
     from earlybird.study.language.library import choose_studies
     from earlybird.study.runs.cost import estimate, together
 
     costs = estimate(choose_studies(names, scale), scale, made=Store(output), jobs=jobs)
-    show_costs([cost.row() for cost in (*costs, together("together", costs))], "told roughly from their packets")
+    rows = [cost.row() for cost in (*costs, together("together", costs))]
+    if json:
+        show_json(rows)
+    else:
+        show_costs(rows, "told roughly from their packets")
 
 
 def report_command(
-    names: Names, *, scale: Scale = DEFAULT_SCALE, results: Results = RESULTS, output: Reports = REPORTS
+    names: Names,
+    *,
+    scale: Scale = DEFAULT_SCALE,
+    results: Results = RESULTS,
+    output: Reports = REPORTS,
+    json: Json = False,
 ) -> None:
     """
     Compare the results of studies with the papers: a table here, and a page with plots for each.
@@ -99,20 +116,36 @@ def report_command(
     `all` makes one site of every study, whose start page has the verdict on every figure and table of the papers.
     """
     from earlybird.cli.display import show
-    from earlybird.report.terminal import site_summary, terminal_summary
-    from earlybird.report.writer import write_report
+    from earlybird.report.terminal import terminal_summary
+    from earlybird.report.writer import report_document, write_report
     from earlybird.study import evaluate_study, report_all
     from earlybird.study.language.library import ALL, choose_studies
 
     if ALL in names:
-        page, rows = report_all(scale, output=results, report=output)
-        show(site_summary(rows, scale))
-        say(f"Report: {page}")
+        _show_site(*report_all(scale, output=results, report=output), scale, "Report", json=json)
         return
+    documents = []
     for study in choose_studies(names, scale):
         evaluation = evaluate_study(study.name, scale, output=results)
+        page = write_report(evaluation, output / f"{study.name}-{scale}")
+        if json:
+            documents.append(report_document(evaluation, page))
+            continue
         show(terminal_summary(evaluation))
-        say(f"Report: {write_report(evaluation, output / f'{study.name}-{scale}')}")
+        say(f"Report: {page}")
+    if json:
+        show_json(documents)
+
+
+def _show_site(page: Path, rows: list[Row], scale: str, what: str, *, json: bool) -> None:
+    from earlybird.cli.display import show
+    from earlybird.report.site import verdict_table
+    from earlybird.report.terminal import site_summary
+
+    if not json:
+        show(site_summary(rows, scale))
+    verdicts = verdict_table(rows).to_dicts()
+    tell({"page": str(page), "scale": scale, "verdicts": verdicts}, f"{what}: {page}", json=json)
 
 
 def publish_command(
@@ -122,19 +155,16 @@ def publish_command(
     output: Annotated[
         Path, typer.Option(metavar="DIR", help="The folder to write; older results there are replaced.")
     ] = PUBLISHED,
+    json: Json = False,
 ) -> None:
     """
     Write the results of all studies as Markdown and pictures, to be kept beside the code.
 
     The same results give the same bytes. `report all` makes a site of them, with interactive plots and every cell.
     """
-    from earlybird.cli.display import show
-    from earlybird.report.terminal import site_summary
     from earlybird.study import publish_all
 
-    page, rows = publish_all(scale, output=results, to=output)
-    show(site_summary(rows, scale))
-    say(f"Published: {page}")
+    _show_site(*publish_all(scale, output=results, to=output), scale, "Published", json=json)
 
 
 def search_command(

@@ -16,7 +16,7 @@ from earlybird.cli.arguments import (
     examples,
     overrides,
 )
-from earlybird.cli.output import say, say_rest, show_json
+from earlybird.cli.output import rest_text, say, show_json
 from earlybird.lazy import LateModule
 from earlybird.paths import RESULTS
 
@@ -71,4 +71,4 @@ def command(
         display.show_sweep(result)
     say(f"{len(result.planned)} runs, {result.made} of them made now. Results kept in {output}")
     if shard is not None:
-        say_rest(result.awaited, output)
+        say(rest_text(result.awaited, output))

@@ -1,7 +1,7 @@
 """`earlybird validate`: whether a scenario is valid."""
 
 from earlybird.cli.arguments import Json, ScenarioFile, Settings, examples, overrides
-from earlybird.cli.output import say, show_json
+from earlybird.cli.output import tell
 from earlybird.loading import resolve, warn_about
 
 NAME = "validate"
@@ -16,8 +16,6 @@ def command(scenario: ScenarioFile, *, settings: Settings = None, json: Json = F
     resolved = resolve(scenario, overrides(settings))
     resolved.check_backend()
     warn_about(resolved)
-    if json:
-        show_json(resolved.to_dict())
-        return
-    groups = [f"{count} × {name}" for name, count in resolved.flow_groups]
-    say(f"{scenario} is valid: {resolved.duration} with the flows {', '.join(groups)}.")
+    groups = ", ".join(f"{count} × {name}" for name, count in resolved.flow_groups)
+    summary = f"{scenario} is valid: {resolved.duration} with the flows {groups}."
+    tell(resolved.to_dict(), summary, json=json)

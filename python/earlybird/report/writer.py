@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -108,6 +109,12 @@ def _shown(plot: Plot) -> Mapping[str, Collection[Scalar]]:
     """Return what a plot has of each axis."""
     fixed = {name: (value,) for name, value in plot.at.items() if isinstance(value, Scalar)}
     return {**fixed, **plot.x, **plot.panels, **plot.lines}
+
+
+def report_document(evaluation: Evaluation, page: Path) -> dict[str, Any]:
+    """Return what ``earlybird study report --json`` prints of a study: its page, and a row per verdict."""
+    about = {"study": evaluation.study.name, "scale": evaluation.scale, "missing": evaluation.missing}
+    return {**about, "page": str(page), "verdicts": tabled_verdicts(evaluation).to_dicts()}
 
 
 def tabled_verdicts(evaluation: Evaluation) -> pl.DataFrame:
