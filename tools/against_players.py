@@ -34,8 +34,7 @@ from earlybird.testbed import vlc as testbed_vlc
 CLIP = Path(__file__).parent.parent / "media" / "test-clip.mp4"
 ENTRY, MIDDLE, EXIT = 6000, 7000, 6001
 KERNEL = "kernel-"
-SIZE = 640, 360
-"""Of the film's pictures."""
+SIZE = 640, 360  # of the film's pictures
 
 
 class Case(NamedTuple):

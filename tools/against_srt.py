@@ -36,10 +36,8 @@ TOGETHER = 7
 ENTRY, MIDDLE, EXIT, TRANSFER = 6000, 7000, 6001, 7001
 SETTLING = 30.0
 """Seconds in which the relays find each other before anything is counted; many that begin at once take their time."""
-SILENCE = 3.0
-"""Seconds without a packet after which the stream is over."""
-TOLERANCE = 0.02
-"""Seconds by which a packet may leave after its time: processes share a processor."""
+SILENCE = 3.0  # seconds without a packet after which the stream is over
+TOLERANCE = 0.02  # seconds by which a packet may leave after its time: processes share a processor
 
 
 def relays(over: str, latency: int) -> tuple[list[str], list[str]]:

@@ -34,10 +34,8 @@ SCENARIO = REPOSITORY / "scenarios" / "three-backends.toml"
 PAGE = REPOSITORY / "docs" / "backends-agree.md"
 PICTURE = REPOSITORY / "docs" / "images" / "backends-agree.png"
 BOTTLENECK = "server-viewer"
-PACKET = 1500 * 8
-"""Bits of a full packet."""
-WARM_UP = 4.0
-"""Seconds that are not looked at."""
+PACKET = 1500 * 8  # bits of a full packet
+WARM_UP = 4.0  # seconds that are not looked at
 NETWORKS = tuple(tomllib.loads(SCENARIO.read_text())["variants"]["network"])
 OURS = {
     "2M-20ms": "sack",

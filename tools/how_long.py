@@ -49,16 +49,13 @@ SENDERS: Final = {
     "earlybird-rt": "earlybird-rt",
     "srt": "SRT",
 }
-TCP: Final = ("cubic", "bbr-rack", "pert-rack")
-"""The senders that are tried with everything."""
+TCP: Final = ("cubic", "bbr-rack", "pert-rack")  # the senders that are tried with everything
 LOSSES: Final = (0.001, 0.003, 0.01, 0.03, 0.07, 0.1)
 ROUND_TRIPS: Final = ("20ms", "60ms", "150ms")
 PUBLISHED: Final = "SRT's table"
 NEVER: Final = "never"
-ON_THE_WAY: Final = 0.5
-"""Round trips from sender to receiver, which a latency of SRT leaves out."""
-HALVES_UP_TO: Final = 10
-"""Round trips up to which a half more counts."""
+ON_THE_WAY: Final = 0.5  # round trips from sender to receiver, which a latency of SRT leaves out
+HALVES_UP_TO: Final = 10  # round trips up to which a half more counts
 
 
 @dataclass(frozen=True)
@@ -96,16 +93,13 @@ class Wait:
         return delay_text(self.need).removesuffix(" s") if self.is_possible else NEVER
 
 
-AXES: Final = ("sender", "loss", "rtt", "ratio", "burst", "bitrate", "late", "key-frame")
-"""Of the study."""
-KEYS: Final = tuple(axis.replace("-", "_") for axis in AXES)
-"""Fields of a session's case that are varied."""
+AXES: Final = ("sender", "loss", "rtt", "ratio", "burst", "bitrate", "late", "key-frame")  # of the study
+KEYS: Final = tuple(axis.replace("-", "_") for axis in AXES)  # fields of a session's case that are varied
 
 ROUNDED: Final = operator.attrgetter("text")
 
 Waits = dict[tuple[object, ...], Wait]
-Columns = Mapping[str, Mapping[str, object]]
-"""By column, the fields that differ."""
+Columns = Mapping[str, Mapping[str, object]]  # by column, the fields that differ
 
 
 def key(case: SessionCase) -> tuple[object, ...]:
@@ -202,8 +196,7 @@ def chart(known: Waits) -> Chart:
 
 
 ROOF: Final = 100.0
-TICKS: Final = (2, 3, 5, 10, 20, 50, ROOF)
-"""Round trips; what is longer is drawn at the top."""
+TICKS: Final = (2, 3, 5, 10, 20, 50, ROOF)  # round trips; what is longer is drawn at the top
 
 
 def _curves(known: Waits, rtt: str, burst: float) -> Iterator[Curve]:

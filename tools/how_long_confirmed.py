@@ -51,8 +51,7 @@ LINES: Final = (
 )
 """Between the lines of the table, none of them in it."""
 SENDERS: Final = ("cubic", "bbr-rack", "pert-rack", "earlybird-rt")
-FIRST_SEED: Final = 1001
-"""No session of the table has these."""
+FIRST_SEED: Final = 1001  # no session of the table has these
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,7 @@ class Trial:
     """Sessions of a sender over a line in a backend."""
 
     case: SessionCase
-    delay: float
-    """The delay of the table in seconds."""
+    delay: float  # the delay of the table in seconds
     backend: str
 
     @property

@@ -24,8 +24,7 @@ PROGRAM = REPOSITORY / "target" / "release" / "examples" / "profile"
 BUILD = ["cargo", "build", "--release", "--locked", "--package", "earlybird-experiment", "--example", "profile"]
 TOLERANCE = 0.03
 
-SLACK = 0.5
-"""Misses per packet that are not worth a word, where there are next to none."""
+SLACK = 0.5  # misses per packet that are not worth a word, where there are next to none
 
 CACHES = ["--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=2097152,16,64"]
 """32 KiB nearby and 2 MiB behind, as one processor of many has them, whatever this one has."""
@@ -37,8 +36,7 @@ HEAD = """\
 compiler = "{compiler}"
 """
 
-Counts = dict[str, dict[str, float]]
-"""Counts per packet: by title, a number per case."""
+Counts = dict[str, dict[str, float]]  # counts per packet: by title, a number per case
 
 INSTRUCTIONS, NEARBY, BEHIND = "instructions", "misses-beyond-32-KiB", "misses-beyond-2-MiB"
 

@@ -18,12 +18,10 @@ from typing import Any
 from generated import REPOSITORY
 
 SOURCES = Path("crates/tcp/src")
-EQUALS = REPOSITORY / "crates" / "tcp" / "mutants.toml"
-"""Changes that change nothing."""
+EQUALS = REPOSITORY / "crates" / "tcp" / "mutants.toml"  # changes that change nothing
 RESULTS = REPOSITORY / "target" / "mutants"
 """Where `cargo mutants` leaves its report, the survivors with their differences included."""
-TARGET = 0.95
-"""Share of the changes that the tests have to notice."""
+TARGET = 0.95  # share of the changes that the tests have to notice
 
 CAUGHT = ("CaughtMutant", "Timeout")
 

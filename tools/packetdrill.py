@@ -21,8 +21,7 @@ from typing import Literal
 from generated import REPOSITORY
 
 CRATE = REPOSITORY / "crates" / "packetdrill"
-OWN_SCRIPTS = CRATE / "scripts"
-"""The project's own scripts."""
+OWN_SCRIPTS = CRATE / "scripts"  # the project's own scripts
 LIBRARY = REPOSITORY / "target" / "debug" / "libearlybird_packetdrill.so"
 RESULTS = REPOSITORY / "target" / "packetdrill"
 """Where results are left: one JSON file for the endpoint, one for the kernel."""
@@ -55,14 +54,12 @@ OPTIONS: dict[Version, tuple[str, ...]] = {
 """Addresses and symbols that the scripts of the suite count on; the cookies are those of its Fast Open key."""
 
 MTU: dict[Version, int] = {"ipv4": 1500, "ipv6": 1520}
-OWN_ADDRESSES = "192.168.0.1,fd3d:0a0b:17d6::1"
-"""Where connections come from that no script has bound."""
+OWN_ADDRESSES = "192.168.0.1,fd3d:0a0b:17d6::1"  # where connections come from that no script has bound
 
 TRIES = 3
 """Attempts with a script on the kernel's clock before it counts as failed: other work of the machine disturbs it."""
 
-TIMEOUT = 90.0
-"""Seconds after which a script has failed: on the kernel's clock the longest takes about 30."""
+TIMEOUT = 90.0  # seconds after which a script has failed: on the kernel's clock the longest takes about 30
 
 
 @dataclass(frozen=True)

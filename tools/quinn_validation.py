@@ -35,8 +35,7 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
 PROGRAM = TARGET / "debug" / "examples" / "real"
 PORT = 4433
 SECONDS = 10
-UNIT, PERIOD = 10_000, 0.04
-"""A film of 2 Mb/s: bytes per frame, and frame interval in seconds."""
+UNIT, PERIOD = 10_000, 0.04  # a film of 2 Mb/s: bytes per frame, and frame interval in seconds
 SERVER_STARTUP = "sleep 0.3; exec "
 """The server is started first; the client does not wait for it otherwise."""
 LATE_US, ATTEMPTS = 2000.0, 4

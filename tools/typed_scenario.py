@@ -29,8 +29,7 @@ Written by ``make schema`` from the JSON schema; change crates/scenario/src/mode
 
 NAME_OF_A_PARAMETER = r"^\$[A-Za-z][A-Za-z0-9_-]*$"
 PARAMETER = {"customTypePath": "earlybird.parameter.Parameter"}
-ONLY_IN_TEXTS = ("resolved", "variants")
-"""Keys of the text form for which objects have no use."""
+ONLY_IN_TEXTS = ("resolved", "variants")  # keys of the text form for which objects have no use
 
 
 def main() -> int:

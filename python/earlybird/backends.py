@@ -17,10 +17,8 @@ Backend: TypeAlias = Literal["sim", "live", "kernel"]
 
 SIMULATOR = "sim"
 KERNEL = "kernel"
-BACKEND_KEY = "backend"
-"""The key of scenarios."""
-MILLISECOND = 1000.0
-"""In microseconds."""
+BACKEND_KEY = "backend"  # the key of scenarios
+MILLISECOND = 1000.0  # in microseconds
 
 
 def warn_of_disturbance(summary: Mapping[str, Any]) -> None:

@@ -23,14 +23,11 @@ from earlybird.loading import DEFAULT_SEED, resolve
 from earlybird.paths import REPOSITORY, shipped_file
 from earlybird.transports import transports
 
-SECONDS_TO_START = 0.7
-"""What starting an interpreter takes, once per run."""
+SECONDS_TO_START = 0.7  # what starting an interpreter takes, once per run
 
-NS2_IS_SLOWER = 10.0
-"""What ns-2 takes ÷ what we take, roughly."""
+NS2_IS_SLOWER = 10.0  # what ns-2 takes ÷ what we take, roughly
 
-STUDIES_SECONDS = 5.0
-"""What telling the cost of every study takes, roughly."""
+STUDIES_SECONDS = 5.0  # what telling the cost of every study takes, roughly
 
 Measured = TypeVar("Measured")
 
@@ -59,8 +56,7 @@ class Crowd:
     """So many long transfers at once: the 56 of the first case, each with the same share of link and queue."""
 
     flows: int
-    duration: str
-    """Simulated time that makes a second of processor time or less."""
+    duration: str  # simulated time that makes a second of processor time or less
     counted: str
     """Simulated time that makes some seconds where every instruction is counted (`tools/instructions.py`)."""
 
@@ -82,11 +78,9 @@ CROWDS = (
     Crowd(10_000, "2s", "500ms"),
 )
 
-LONGEST_STUDY = "early-retransmission"
-"""The study whose full scale is measured too."""
+LONGEST_STUDY = "early-retransmission"  # the study whose full scale is measured too
 
-BASELINE = "sack"
-"""The transport beside which the others are set."""
+BASELINE = "sack"  # the transport beside which the others are set
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,7 @@ ENVIRONMENT: Final = (
     "hint: scheduler and workers need the same earlybird and polars as this program has; one image is safe."
 )
 
-Made = list[tuple[str, dict[str, bytes]]]
-"""Results of a batch: the key of each, and its files."""
+Made = list[tuple[str, dict[str, bytes]]]  # results of a batch: the key of each, and its files
 
 
 def check_scheduler(address: str) -> None:

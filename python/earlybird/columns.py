@@ -71,8 +71,7 @@ class Column:
     key: str
     title: str
     write: Callable[[float], str]
-    per_connection: bool = False
-    """Whether it has no meaning for many connections together."""
+    per_connection: bool = False  # whether it has no meaning for many connections together
 
     def cell(self, value: float | None) -> str:
         """Write a value, or a dash where there is none."""

@@ -37,8 +37,7 @@ DELAYS: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 10
 LATEST_BEGINNING: Final = 0.2
 NINE_OF_TEN: Final = 0.9
 BETWEEN_BARS: Final = 0.022
-MARKERS: Final = 6
-"""Of a line, along all of its points."""
+MARKERS: Final = 6  # of a line, along all of its points
 GOAL: Final = Look(INK, DARK[INK], DOTTED, ".")
 
 

@@ -20,12 +20,9 @@ from earlybird.state_file import states_to
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-HERE = "10.77.0.1"
-"""The command's address."""
-THERE = "10.77.0.2"
-"""The address of the far side: of the servers there or of this machine."""
-LEAST_MTU = 1280
-"""The minimum link MTU of IPv6 (RFC 8200 §5)."""
+HERE = "10.77.0.1"  # the command's address
+THERE = "10.77.0.2"  # the address of the far side: of the servers there or of this machine
+LEAST_MTU = 1280  # the minimum link MTU of IPv6 (RFC 8200 §5)
 LARGEST_MTU = 65535
 
 _FarSide: TypeAlias = Literal["machine", "own", "gateway"]
@@ -66,8 +63,7 @@ def link(
     return channel | ({} if duplicate is None else {"duplicate": {"probability": duplicate}})
 
 
-LATE = "10ms"
-"""Extra delay of reordered packets, as in netem's manual."""
+LATE = "10ms"  # extra delay of reordered packets, as in netem's manual
 
 
 def _queue(text: str) -> str | dict[str, Any]:

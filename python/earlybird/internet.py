@@ -15,10 +15,8 @@ from earlybird.errors import EarlybirdError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-GATEWAY = "slirp4netns"
-"""Takes connections out of a namespace without any right (`slirp4netns(1)`)."""
-GATEWAY_RESOLVER = "10.0.2.3"
-"""Where it answers for this machine's resolver."""
+GATEWAY = "slirp4netns"  # takes connections out of a namespace without any right (`slirp4netns(1)`)
+GATEWAY_RESOLVER = "10.0.2.3"  # where it answers for this machine's resolver
 RESOLVERS = (Path("/etc/resolv.conf"), Path("/run/systemd/resolve/resolv.conf"))
 """Who resolves names, and who does so for systemd-resolved, which names itself at a loopback address."""
 

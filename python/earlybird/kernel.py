@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
 PROGRAM = "earlybird-kernel"
 """What does it: a program of its own, as it needs libelf, which nothing else of earlybird does."""
-ALGORITHMS = ("pert",)
-"""What can be loaded."""
-USUAL_NAME = "pert"
-"""Under which the kernel knows it."""
+ALGORITHMS = ("pert",)  # what can be loaded
+USUAL_NAME = "pert"  # under which the kernel knows it
 FAILED = 2
 """The program's exit code after what a person can put right, with one line about it on the error stream."""
 

@@ -20,11 +20,9 @@ if TYPE_CHECKING:
 SHARE_OF_MEMORY: Final = 0.8
 """Share of the memory that is available at the start that a run may take; the rest is for everything else."""
 
-LONG: Final = 600.0
-"""Seconds of processor time from which on a run is warned of."""
+LONG: Final = 600.0  # seconds of processor time from which on a run is warned of
 
-MOST_RUNS: Final = 1_000_000
-"""Runs of one sweep: planning them takes a gigabyte, making them weeks."""
+MOST_RUNS: Final = 1_000_000  # runs of one sweep: planning them takes a gigabyte, making them weeks
 
 
 class Cost(NamedTuple):

@@ -24,11 +24,9 @@ ScenarioLike: TypeAlias = "str | Path | Scenario | ResolvedScenario | Mapping[st
 Overrides: TypeAlias = "Mapping[str, object] | Iterable[tuple[str, str]]"
 """Values for parameters or dotted keys: a dictionary, or pairs of texts as ``--set`` gives them."""
 
-parsed = _core.ResolvedScenario
-"""The one place where scenarios are parsed."""
+parsed = _core.ResolvedScenario  # the one place where scenarios are parsed
 
-DEFAULT_SEED = 1
-"""Of the random numbers, where none is given."""
+DEFAULT_SEED = 1  # of the random numbers, where none is given
 
 
 def resolve(scenario: ScenarioLike, overrides: Overrides = ()) -> ResolvedScenario:

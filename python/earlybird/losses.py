@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-GAP_MINIMUM: Final = 16
-"""Packets received in a row that end a burst (RFC 3611 §4.7.2)."""
+GAP_MINIMUM: Final = 16  # packets received in a row that end a burst (RFC 3611 §4.7.2)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,8 +20,7 @@ else:
 Direction: TypeAlias = Literal["", "smaller", "larger"]
 
 FILE = "metrics.toml"
-APART = ("tables", "studies", "views")
-"""Sections with a form of their own."""
+APART = ("tables", "studies", "views")  # sections with a form of their own
 
 
 @dataclass(frozen=True)

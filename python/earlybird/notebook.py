@@ -26,8 +26,7 @@ else:
     vega = LateModule("earlybird.plots.vega")
     recommendations = LateModule("earlybird.recommendation")
 
-MOST_POINTS: Final = 30
-"""Rows of a sweep that are shown."""
+MOST_POINTS: Final = 30  # rows of a sweep that are shown
 
 
 @dataclass(frozen=True)

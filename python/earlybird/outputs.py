@@ -12,11 +12,9 @@ from earlybird.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-HTML: Final = "<!DOCTYPE html><!-- drawn by earlybird -->\n"
-"""First bytes of our pages."""
+HTML: Final = "<!DOCTYPE html><!-- drawn by earlybird -->\n"  # first bytes of our pages
 
-SCENARIO: Final = b"# Written by `earlybird plan`."
-"""First bytes of our scenarios."""
+SCENARIO: Final = b"# Written by `earlybird plan`."  # first bytes of our scenarios
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,23 +4,19 @@ from pathlib import Path
 
 from earlybird.errors import InputError
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-"""The checkout this package runs from, if it does."""
+REPOSITORY = Path(__file__).resolve().parents[2]  # the checkout this package runs from, if it does
 
 SHIPPED = Path(__file__).with_name("shipped")
 """What comes with the program: in a checkout links to the repository's folders, in a wheel copies of them."""
 
-RESULTS = Path("results")
-"""The default folder for results, below the working directory."""
+RESULTS = Path("results")  # the default folder for results, below the working directory
 
-REPORTS = Path("reports")
-"""The default folder for reports, below the working directory."""
+REPORTS = Path("reports")  # the default folder for reports, below the working directory
 
 CHECKS = Path("checks")
 """The default folder for runs that are made again to check others, below the working directory."""
 
-PUBLISHED = Path("docs", "results")
-"""The default folder for published results, below the working directory."""
+PUBLISHED = Path("docs", "results")  # the default folder for published results, below the working directory
 
 
 def shipped_file(*parts: str) -> Path:

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 REFILL_SECONDS: Final = 0.5
 """Media a player collects before it goes on after a stall (our choice; players use 0 to 5 s)."""
 
-LATE_SHARE_ALLOWED: Final = 1e-4
-"""A stream succeeds if fewer of its frames than this share are late."""
+LATE_SHARE_ALLOWED: Final = 1e-4  # a stream succeeds if fewer of its frames than this share are late
 
 
 class Timeliness:

@@ -18,14 +18,12 @@ if TYPE_CHECKING:
     from earlybird.run_specs import RunSpec
     from earlybird.store import Store
 
-ATTEMPTS = 2
-"""A run whose worker dies is repeated once: memory may have been short only then."""
+ATTEMPTS = 2  # a run whose worker dies is repeated once: memory may have been short only then
 
 SECONDS_PER_BATCH = 0.5
 """Seconds that the runs of a batch may take: submitting one at a time takes as long as the shortest ones."""
 
-BATCHES_PER_WORKER = 8
-"""At least, however short the runs are, so that no worker is idle."""
+BATCHES_PER_WORKER = 8  # at least, however short the runs are, so that no worker is idle
 
 
 class Job(NamedTuple):
@@ -37,8 +35,7 @@ class Job(NamedTuple):
     seconds: float
 
 
-Batch = tuple[Job, ...]
-"""Runs that a worker gets at once."""
+Batch = tuple[Job, ...]  # runs that a worker gets at once
 
 
 def work_through(jobs: Sequence[Job], store: Store, workers: int, done: Callable[[Job], None]) -> None:

@@ -24,11 +24,9 @@ from rich.text import Text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-BETWEEN_LINES = 10.0
-"""Seconds between two lines where there is no terminal."""
+BETWEEN_LINES = 10.0  # seconds between two lines where there is no terminal
 
-WORTH_A_BAR = 1.0
-"""Seconds of a run before it gets a bar."""
+WORTH_A_BAR = 1.0  # seconds of a run before it gets a bar
 
 
 class Advance(Protocol):

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from earlybird.result import Result
 
-START_UP: Final = 2.0
-"""Seconds from the writing of the first frame to its playing, as in `earlybird compare`."""
+START_UP: Final = 2.0  # seconds from the writing of the first frame to its playing, as in `earlybird compare`
 
 SEGMENT: Final = 1.0
 """Seconds of film over which a bit rate is given to P.1203 without segments, and between two reports by CMCD."""
@@ -41,8 +40,7 @@ FRAME_RATE: Final = 30.0
 """Pictures per second of a made-up encoder that says nothing else (`ingest.encoder.frame-rate`)."""
 
 ROUND_KBPS: Final = 100
-ROUND_MS: Final = 100
-"""CTA-5004-B, table 1: `mtp` is rounded to 100 kb/s and `bl` to 100 ms."""
+ROUND_MS: Final = 100  # CTA-5004-B, table 1: `mtp` is rounded to 100 kb/s and `bl` to 100 ms
 
 SECOND: Final = "earlybird-t"
 """The key of a report's time. CTA-5004-B, section 4: names of one's own have a prefix with a hyphen."""

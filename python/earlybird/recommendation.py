@@ -18,8 +18,7 @@ TOO_LONG: Final = 10.0
 """Seconds that hardly a viewer waits: from 2 s on they begin to leave, 6 % more with every second (Krishnan and
 Sitaraman, "Video stream quality impacts viewer behavior", IMC 2012)."""
 
-MOST_LOGARITHM: Final = 700.0
-"""Exponentials of more than this are infinite."""
+MOST_LOGARITHM: Final = 700.0  # exponentials of more than this are infinite
 
 ENOUGH: Final = 0.95
 """Share of the film's rate below which what a flow gets is not enough, however long one waits."""

@@ -27,8 +27,7 @@ else:
 
 SECONDS_PER_RESULT: Final = 0.03
 """Seconds that writing a result takes on the slow machine that `cost_of` assumes."""
-SECONDS_PER_PLAY: Final = 4.0
-"""Seconds that starting and ending a player takes, beside the film."""
+SECONDS_PER_PLAY: Final = 4.0  # seconds that starting and ending a player takes, beside the film
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,9 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-Node: TypeAlias = dict[str, Any]
-"""A part of the schema."""
+Node: TypeAlias = dict[str, Any]  # a part of the schema
 
-Naming: TypeAlias = Callable[[str], str]
-"""Writes the name of a table that a value refers to."""
+Naming: TypeAlias = Callable[[str], str]  # writes the name of a table that a value refers to
 
 
 def linked(name: str) -> str:

@@ -19,22 +19,18 @@ if TYPE_CHECKING:
 else:
     stats = LateModule("scipy.stats")  # takes longer to load than most commands take
 
-LEVEL = 0.90
-"""Confidence level of an interval when none is given."""
+LEVEL = 0.90  # confidence level of an interval when none is given
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A mean with its interval."""
 
-    mean: float
-    """Arithmetic mean of the values; NaN without values."""
+    mean: float  # arithmetic mean of the values; NaN without values
     low: float
     """Lower end of the interval; minus infinity when fewer than two values leave the spread unknown."""
-    high: float
-    """Upper end of the interval, or infinity."""
-    count: int
-    """Number of values."""
+    high: float  # upper end of the interval, or infinity
+    count: int  # number of values
 
     @property
     def half_width(self) -> float:
@@ -52,8 +48,7 @@ class Estimate:
         return Estimate(-self.mean, -self.high, -self.low, self.count)
 
 
-NOTHING = Estimate(math.nan, -math.inf, math.inf, 0)
-"""The estimate from no values."""
+NOTHING = Estimate(math.nan, -math.inf, math.inf, 0)  # the estimate from no values
 
 
 def student_interval(values: Sequence[float], level: float = LEVEL) -> Estimate:

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from earlybird.result import Result
     from earlybird.run_specs import RunSpec
 
-NOT_IN_KEY = ("sweep", "title")
-"""Parts of a scenario that do not change what a run gives."""
+NOT_IN_KEY = ("sweep", "title")  # parts of a scenario that do not change what a run gives
 
 
 def run_key(scenario: dict[str, Any], seed: int) -> str:

@@ -14,30 +14,21 @@ from earlybird.schema_text import Node, value_text
 class Parameter:
     """A setting of a transport or of a loss recovery."""
 
-    key: str
-    """Where it stands in a scenario, such as ``endpoint.cubic.version``."""
-    allowed: str
-    """What may stand there."""
-    meaning: str
-    """What it does, with its default, unit and source."""
+    key: str  # where it stands in a scenario, such as ``endpoint.cubic.version``
+    allowed: str  # what may stand there
+    meaning: str  # what it does, with its default, unit and source
 
 
 @dataclass(frozen=True, slots=True)
 class TransportInfo:
     """A congestion control by name."""
 
-    name: str
-    """The name without ends."""
-    names: tuple[str, ...]
-    """The name with each end that it may have, apart from the timer's ``-fg``."""
-    has_timer: bool
-    """Whether each of them may also end in ``-fg``: whether there is a retransmission timer."""
-    title: str
-    """What it is."""
-    source: str
-    """Where it is described."""
-    parameters: tuple[Parameter, ...]
-    """Its own settings."""
+    name: str  # the name without ends
+    names: tuple[str, ...]  # the name with each end that it may have, apart from the timer's ``-fg``
+    has_timer: bool  # whether each of them may also end in ``-fg``: whether there is a retransmission timer
+    title: str  # what it is
+    source: str  # where it is described
+    parameters: tuple[Parameter, ...]  # its own settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 
     from earlybird.result import Result
 
-LATE_AT: Final = (1, 2, 5, 10)
-"""Start-up delays in seconds at which late frames are counted."""
+LATE_AT: Final = (1, 2, 5, 10)  # start-up delays in seconds at which late frames are counted
 
-PLAYER_START_UP: Final = 2.0
-"""Start-up delay in seconds of the player that pauses."""
+PLAYER_START_UP: Final = 2.0  # start-up delay in seconds of the player that pauses
 
 CURVE_AT: Final = np.concatenate(
     [np.arange(0, 0.2, 0.005), np.arange(0.2, 2, 0.02), np.arange(2, 10, 0.05), np.arange(10, 30.01, 0.1)]

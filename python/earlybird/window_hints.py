@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 
     from earlybird.result import Result
 
-NOTICED: Final = 0.01
-"""Share of its time from which on a flow's window is told to have held it back."""
+NOTICED: Final = 0.01  # share of its time from which on a flow's window is told to have held it back
 
 
 def window_hints(result: Result) -> Iterator[str]:

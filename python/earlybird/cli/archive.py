@@ -10,8 +10,7 @@ from earlybird.cli.output import show_json, tell
 from earlybird.cli.study_arguments import DEFAULT_SCALE, Names, Results, Scale
 from earlybird.paths import CHECKS, RESULTS
 
-DIFFERENT = 1
-"""The exit code where an archive is whole, but not what this program gives."""
+DIFFERENT = 1  # the exit code where an archive is whole, but not what this program gives
 
 
 def export_command(

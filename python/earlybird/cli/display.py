@@ -36,11 +36,9 @@ if TYPE_CHECKING:
 else:
     pl = LateModule("polars")
 
-Cells: TypeAlias = "dict[str, list[str]]"
-"""Columns of a table by their headings."""
+Cells: TypeAlias = "dict[str, list[str]]"  # columns of a table by their headings
 
-RELEVANT = 0.1
-"""Share of its time from which on it is told what held a sender back."""
+RELEVANT = 0.1  # share of its time from which on it is told what held a sender back
 
 
 def show(drawing: RenderableType) -> None:

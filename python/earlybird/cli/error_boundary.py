@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FAILED = 2
-INTERNAL = 70
-"""The exit code of a bug (`EX_SOFTWARE` of sysexits.h)."""
+INTERNAL = 70  # the exit code of a bug (`EX_SOFTWARE` of sysexits.h)
 INTERRUPTED = 130
-TERMINATED = 143
-"""Exit codes by the convention of shells: 128 and the signal's number."""
+TERMINATED = 143  # exit codes by the convention of shells: 128 and the signal's number
 
 Arguments = ParamSpec("Arguments")
 

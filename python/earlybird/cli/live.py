@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 State: TypeAlias = dict[str, Any]
 """A line of `--statistics`: what a relay or an emulated network is at, and what it counted since its start."""
 
-MINUTE = 60
-"""States that are kept to be drawn: there is one each second."""
-SECONDS, SECONDS_WHERE_NARROW = 2, 4
-"""Seconds per sign of a small curve."""
+MINUTE = 60  # states that are kept to be drawn: there is one each second
+SECONDS, SECONDS_WHERE_NARROW = 2, 4  # seconds per sign of a small curve
 SIGNS = "▁▂▃▄▅▆▇"
 MEGA = 1e-6
 COUNTS = (("lost", "pktRcvDrop"), ("late", "pktRcvBelated"), ("left out", "pktSndDrop"), ("repeated", "pktRetrans"))

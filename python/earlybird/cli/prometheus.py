@@ -16,8 +16,7 @@ from earlybird.errors import InputError, because
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-STALE = 3.0
-"""Seconds after which a report, of which there is one each second, is too old to be served."""
+STALE = 3.0  # seconds after which a report, of which there is one each second, is too old to be served
 HERE = "127.0.0.1"
 
 
@@ -27,8 +26,7 @@ class Metric(NamedTuple):
     name: str
     kind: type[Counter | Gauge]
     meaning: str
-    key: str
-    """Its key in the report."""
+    key: str  # its key in the report
     scale: float = 1.0
 
 

@@ -25,8 +25,7 @@ EXAMPLES = examples(
     "earlybird emulate --rate 15M --delay 45ms --statistics links.jsonl --internet -- bash",
     "earlybird top links.jsonl",
 )
-BETWEEN_LOOKS = 0.2
-"""Seconds between two looks at the file, which grows once a second."""
+BETWEEN_LOOKS = 0.2  # seconds between two looks at the file, which grows once a second
 
 
 def command(

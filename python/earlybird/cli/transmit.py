@@ -30,8 +30,7 @@ else:
 
 NAME = "transmit"
 HINT = "Ctrl-C lets it finish what is under way, a second one ends it at once."
-NOT_TAKEN = 1
-"""Exit code where the destination did not take all that it should have had before the end."""
+NOT_TAKEN = 1  # exit code where the destination did not take all that it should have had before the end
 
 EXAMPLES = examples(
     "earlybird transmit udp://:1234 'eb://viewer.example:4201?latency=200'",

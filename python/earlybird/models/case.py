@@ -25,20 +25,13 @@ class StreamingCase(DescribedCase):
     seconds: ClassVar[float] = 5.0
     table: ClassVar[str] = "lateness"
 
-    loss: float
-    """Probability that a packet is lost."""
-    round_trip: float
-    """Seconds."""
-    timeout: float
-    """Length of a first timeout in round trips."""
-    per_ack: int
-    """Packets that one ACK acknowledges."""
-    load: float
-    """T/µ: the sender's throughput ÷ the rate of the video."""
-    start_up_delays: tuple[float, ...]
-    """Seconds."""
-    window: int = 64
-    """Largest window in packets."""
+    loss: float  # probability that a packet is lost
+    round_trip: float  # seconds
+    timeout: float  # length of a first timeout in round trips
+    per_ack: int  # packets that one ACK acknowledges
+    load: float  # T/µ: the sender's throughput ÷ the rate of the video
+    start_up_delays: tuple[float, ...]  # seconds
+    window: int = 64  # largest window in packets
     steps: int = 20_000_000
 
     def computed(self, seed: int) -> tuple[Mapping[str, float], Mapping[str, Any]]:

@@ -25,14 +25,12 @@ class DescribedCase(ABC):
 
     __slots__ = ()
 
-    name: ClassVar[str]
-    """What a study's part calls the model."""
+    name: ClassVar[str]  # what a study's part calls the model
     revision: ClassVar[int]
     """Raised when its numbers change, so that results of the old ones are not taken for those of the new ones."""
     seconds: ClassVar[float]
     """Expected seconds of processor time on the slow machine that `earlybird.limits.cost_of` assumes."""
-    table: ClassVar[str]
-    """The name of the only table."""
+    table: ClassVar[str]  # the name of the only table
 
     def document(self) -> dict[str, Any]:
         """Return the description, which is in the place of a simulation's scenario."""

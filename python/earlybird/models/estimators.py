@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
-PERT_WEIGHT = 0.99
-"""Share of the old value in PERT's smoothed round trip (the ER thesis)."""
+PERT_WEIGHT = 0.99  # share of the old value in PERT's smoothed round trip (the ER thesis)
 
 
 def retransmission_timeouts(samples: Iterable[float], least_spread: float = 0.0) -> Iterator[float]:

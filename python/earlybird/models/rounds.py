@@ -11,10 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
-BACK_OFFS = 7
-"""Timeouts in a row after which they grow no further (64 times the first one)."""
-DUPLICATES = 3
-"""Duplicate ACKs that bring a fast retransmit (RFC 5681)."""
+BACK_OFFS = 7  # timeouts in a row after which they grow no further (64 times the first one)
+DUPLICATES = 3  # duplicate ACKs that bring a fast retransmit (RFC 5681)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +20,7 @@ class Normal:
     """A round in which the whole window is sent."""
 
     window: int
-    threshold: int = 0
-    """Where slow start ends; 0 in congestion avoidance."""
+    threshold: int = 0  # where slow start ends; 0 in congestion avoidance
     waits: bool = False
     """Whether a round has passed that did not open the window, as ACKs come for every second packet only."""
 
@@ -40,8 +37,7 @@ class AfterLoss:
 class Timeout:
     """The wait until the timer expires, and the one packet that is sent then."""
 
-    number: int
-    """Timeouts in a row, this one included."""
+    number: int  # timeouts in a row, this one included
     threshold: int
 
 
@@ -52,12 +48,9 @@ State: TypeAlias = Normal | AfterLoss | Timeout
 class Rules:
     """The parameters of a sender's steps."""
 
-    timeout: float
-    """Length of a first timeout in round trips."""
-    window: int
-    """Largest window in packets."""
-    per_ack: int
-    """Packets that one ACK acknowledges: 1 or 2."""
+    timeout: float  # length of a first timeout in round trips
+    window: int  # largest window in packets
+    per_ack: int  # packets that one ACK acknowledges: 1 or 2
 
     def most(self, state: State) -> int:
         """Return the most packets that can arrive in a step; each is lost, with all behind it, independently."""

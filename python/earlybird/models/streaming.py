@@ -14,12 +14,9 @@ from scipy.sparse.linalg import spsolve
 from earlybird.errors import InputError
 from earlybird.models.rounds import Rules, explore
 
-SENDERS = 1024
-"""Senders that are followed side by side."""
-BLOCK = 128
-"""Steps of each that are drawn at once."""
-WARM_UP = 32
-"""Blocks after which a client that begins with a full buffer counts as stationary."""
+SENDERS = 1024  # senders that are followed side by side
+BLOCK = 128  # steps of each that are drawn at once
+WARM_UP = 32  # blocks after which a client that begins with a full buffer counts as stationary
 
 
 @dataclass(frozen=True)
@@ -33,8 +30,7 @@ class StreamingChain:
     """
 
     loss: float
-    round_trip: float
-    """Seconds."""
+    round_trip: float  # seconds
     most: NDArray[np.int16]
     rounds: NDArray[np.float64]
     first: NDArray[np.int32]

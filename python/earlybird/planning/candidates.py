@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 SHORT_TIMER: Final = "50ms"
 """A floor of the timeout that the shortest delayed ACKs of Linux (40 ms, `TCP_DELACK_MIN`) stay below."""
 
-BASELINE: Final = "cubic"
-"""Linux's default."""
+BASELINE: Final = "cubic"  # Linux's default
 
-DATAGRAMS: Final = ("udp", "tfrc", "srt", "quic-datagrams")
-"""Transports of which what is late is lost."""
+DATAGRAMS: Final = ("udp", "tfrc", "srt", "quic-datagrams")  # transports of which what is late is lost
 
 
 @dataclasses.dataclass(frozen=True)

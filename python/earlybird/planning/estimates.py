@@ -19,23 +19,16 @@ if TYPE_CHECKING:
 
 TIMER_FLOOR: Final = 0.2
 """Seconds that Linux's timeout is longer than the round trip at least (`TCP_RTO_MIN`)."""
-PER_ACK: Final = 2
-"""Segments that one ACK acknowledges once a connection is under way (RFC 5681 §4.2)."""
-STEPS: Final = 2_000_000
-"""Steps of the Markov chain that are drawn, a tenth of a second's work."""
+PER_ACK: Final = 2  # segments that one ACK acknowledges once a connection is under way (RFC 5681 §4.2)
+STEPS: Final = 2_000_000  # steps of the Markov chain that are drawn, a tenth of a second's work
 CHAIN_DELAYS: Final = tuple(np.geomspace(0.02, 60, 60).tolist())
-LARGEST_CHAIN: Final = 128
-"""Packets of the chain's largest window: its states grow with the square."""
+LARGEST_CHAIN: Final = 128  # packets of the chain's largest window: its states grow with the square
 SRT_ROUND_TRIPS: Final = ((0.01, 3), (0.03, 4), (0.07, 5), (0.10, 6))
 """Loss up to which a latency of so many round trips is advised (Haivision, "SRT Deployment Guide", latency)."""
-SESSIONS_LEFT: Final = 0.1
-"""Late frames more than allowed per session that nine of ten sessions do without."""
-ONE_EXPIRY: Final = 4
-"""Losses in a row that a first timeout repairs (see `burst_delay`)."""
-FAR_APART: Final = 2.0
-"""Factor between formula and simulation from which on one is warned."""
-WORTH_A_WORD: Final = 0.1
-"""Seconds by which they differ at least then."""
+SESSIONS_LEFT: Final = 0.1  # late frames more than allowed per session that nine of ten sessions do without
+ONE_EXPIRY: Final = 4  # losses in a row that a first timeout repairs (see `burst_delay`)
+FAR_APART: Final = 2.0  # factor between formula and simulation from which on one is warned
+WORTH_A_WORD: Final = 0.1  # seconds by which they differ at least then
 
 
 @dataclasses.dataclass(frozen=True)

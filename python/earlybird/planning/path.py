@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 FEWEST_BYTES: Final = 15_000
 """Bytes of the smallest queue: ten full packets, without which no window can grow on a slow line."""
 
-LEAST_ROUND_TRIP: Final = 0.0001
-"""Seconds; shorter ones are those of one machine."""
+LEAST_ROUND_TRIP: Final = 0.0001  # seconds; shorter ones are those of one machine
 
 
 @dataclasses.dataclass(frozen=True)

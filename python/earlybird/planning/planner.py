@@ -37,8 +37,7 @@ LATE: Final[Mapping[Goal, float]] = {"live": LATE_SHARE_ALLOWED, "vod": LATE_SHA
 """Share of the frames that may be late: hardly any of a film; of a conversation what decoders conceal (our choice)."""
 
 LONGEST_SESSION: Final = 300.0
-SHORTEST_SESSION: Final = 60.0
-"""Seconds that a viewer watches."""
+SHORTEST_SESSION: Final = 60.0  # seconds that a viewer watches
 
 ROOM: Final = 1.25
 """A line that would do ÷ what just passes: room to catch up, of which SRT's defaults leave as much for repairs."""

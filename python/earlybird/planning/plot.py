@@ -24,13 +24,11 @@ if TYPE_CHECKING:
     from earlybird.planning.planner import CandidateResult, Plan
 
 ENDINGS: Final = (".png", ".svg")
-LEAST_SHARE: Final = 1e-5
-"""Where the axis of late frames ends: none at all is drawn there."""
+LEAST_SHARE: Final = 1e-5  # where the axis of late frames ends: none at all is drawn there
 SHARES: Final = {10.0**-power: f"{plain_number(10.0 ** (2 - power))} %" for power in range(6)}
 MARGIN: Final = 1.5
 POINTS: Final = 200
-MARKED: Final = 33
-"""Points from one marker of a line to the next."""
+MARKED: Final = 33  # points from one marker of a line to the next
 TICKS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 RING: Final = Look(MUTED, DARK[MUTED], SOLID, "o", is_hollow=True)
 ALLOWED: Final = Look(MUTED, DARK[MUTED], DOTTED, ".")

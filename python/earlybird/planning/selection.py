@@ -41,8 +41,7 @@ every tenth viewer may not have been seen at all, and no resampling would show i
 ERROR_PROBABILITY: Final = 0.10
 """Probability that the choice would be another one with other seeds, shared out among the looks (Bonferroni)."""
 
-RESAMPLES: Final = 2000
-"""Sets of seeds that are drawn anew; a thousand and more are usual for intervals."""
+RESAMPLES: Final = 2000  # sets of seeds that are drawn anew; a thousand and more are usual for intervals
 
 
 @dataclasses.dataclass(frozen=True)

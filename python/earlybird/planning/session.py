@@ -32,13 +32,11 @@ NEAR_THE_END: Final = 0.1
 PER_RUN: Final = 40e3
 """Packets that are simulated in the time that a run takes however short it is, some 10 ms."""
 
-ROUNDING: Final = 1e-6
-"""Seconds that the sum of a time and a delay may be off."""
+ROUNDING: Final = 1e-6  # seconds that the sum of a time and a delay may be off
 
 WINDOW_KEYS: Final = ("limited_by_window", "limited_by_receiver", "limited_by_send_buffer")
 
-DELAY_STEP: Final = 1.05
-"""Factor between two delays that are tried of a sender that gives up what is late."""
+DELAY_STEP: Final = 1.05  # factor between two delays that are tried of a sender that gives up what is late
 SHORTEST_DELAY: Final = 0.01
 LONGEST_DELAY: Final = 10.0
 DELAYS: Final = tuple(

@@ -18,16 +18,12 @@ if TYPE_CHECKING:
 Goal: TypeAlias = Literal["live", "call", "vod"]
 
 FRAMES_PER_SECOND: Final = 25
-KEY_FRAME_EVERY: Final = 2.0
-"""Seconds between key frames: Apple, "HLS Authoring Specification", asks for two."""
+KEY_FRAME_EVERY: Final = 2.0  # seconds between key frames: Apple, "HLS Authoring Specification", asks for two
 KEY_FRAME_SIZE: Final = 5.0
 """A key frame ÷ another frame, in the clip of this repository (`media/test-clip.mp4`)."""
-IN_A_CALL: Final = 0.02
-"""Seconds of delay that count in a conversation: half a frame, or a packet of sound."""
-SOUND_PERIOD: Final = 0.02
-"""Seconds of sound in a packet: the usual frame of Opus (RFC 7587 §4.2)."""
-SOUND_RATE: Final = 200e3
-"""Bits per second up to which a conversation is one of sound alone."""
+IN_A_CALL: Final = 0.02  # seconds of delay that count in a conversation: half a frame, or a packet of sound
+SOUND_PERIOD: Final = 0.02  # seconds of sound in a packet: the usual frame of Opus (RFC 7587 §4.2)
+SOUND_RATE: Final = 200e3  # bits per second up to which a conversation is one of sound alone
 
 
 def synthetic_clip(rate: float, goal: Goal, key_frame: float = KEY_FRAME_SIZE) -> Clip:
@@ -95,7 +91,5 @@ class StreamSpec:
         return self.clip.mean_rate * (1 + self.most_headers)
 
 
-SEGMENT: Final = 1448
-"""Bytes of payload in a full segment with timestamps over Ethernet (docs/profiles.md)."""
-HEADERS: Final = 52
-"""Bytes of IPv4 and TCP with timestamps."""
+SEGMENT: Final = 1448  # bytes of payload in a full segment with timestamps over Ethernet (docs/profiles.md)
+HEADERS: Final = 52  # bytes of IPv4 and TCP with timestamps

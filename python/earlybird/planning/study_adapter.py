@@ -28,23 +28,15 @@ class SessionCase(DescribedCase):
     seconds: ClassVar[float] = 0.3
     table: ClassVar[str] = "session"
 
-    sender: str
-    """As `earlybird plan --transport` takes it."""
-    loss: float
-    """Share of the packets that get lost."""
-    rtt: str
-    """The empty line's."""
-    ratio: float
-    """The film's bit rate ÷ the line's rate."""
-    burst: float = 1.0
-    """Packets that are lost one behind the other, on average."""
+    sender: str  # as `earlybird plan --transport` takes it
+    loss: float  # share of the packets that get lost
+    rtt: str  # the empty line's
+    ratio: float  # the film's bit rate ÷ the line's rate
+    burst: float = 1.0  # packets that are lost one behind the other, on average
     bitrate: str = "4Mb/s"
-    late: float = LATE_SHARE_ALLOWED
-    """Share of the frames below which those that are late have to stay."""
-    key_frame: float = KEY_FRAME_SIZE
-    """Size of a key frame ÷ another frame's."""
-    length: float = 60.0
-    """Seconds that the viewer watches."""
+    late: float = LATE_SHARE_ALLOWED  # share of the frames below which those that are late have to stay
+    key_frame: float = KEY_FRAME_SIZE  # size of a key frame ÷ another frame's
+    length: float = 60.0  # seconds that the viewer watches
 
     @property
     def stream(self) -> StreamSpec:

@@ -21,13 +21,11 @@ if TYPE_CHECKING:
 Values: TypeAlias = "Sequence[float] | Sequence[float | None] | pl.Series | NDArray[Any]"
 Better: TypeAlias = Literal["", "smaller", "larger"]
 
-LEFT_RIGHT, UP_DOWN = ("←", "→"), ("↓", "↑")
-"""Arrows to small and to large values of an axis."""
+LEFT_RIGHT, UP_DOWN = ("←", "→"), ("↓", "↑")  # arrows to small and to large values of an axis
 FEW_TICKS: Final = 3
 STEPS: Final = ((1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0))
 """Places of ticks in each decade of a logarithmic axis: the first that come to a few ticks are taken."""
-MARGIN: Final = 1.25
-"""By which a logarithmic axis goes beyond what it shows."""
+MARGIN: Final = 1.25  # by which a logarithmic axis goes beyond what it shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +34,13 @@ class Axis:
 
     title: str = ""
     is_log: bool = False
-    low: float | None = None
-    """Where it begins: where its values do if nothing is said. May lie above `high`."""
+    low: float | None = None  # where it begins: where its values do if nothing is said. May lie above `high`.
     high: float | None = None
     ticks: Mapping[float, str] = field(default_factory=dict)
     """Places that have a name; without any, they are numbers."""
-    better: Better = ""
-    """Which values are better, where that has a meaning."""
-    is_rows: bool = False
-    """Whether its ticks name rows from top to bottom, so that it grows with them."""
-    is_whole: bool = False
-    """Whether only whole numbers are ticks."""
+    better: Better = ""  # which values are better, where that has a meaning
+    is_rows: bool = False  # whether its ticks name rows from top to bottom, so that it grows with them
+    is_whole: bool = False  # whether only whole numbers are ticks
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +54,14 @@ class Curve:
     form: Literal["both", "line", "dots", "steps", "band"] = "both"
     """Of a band only the intervals are drawn, as an area."""
     low: Values | None = None
-    high: Values | None = None
-    """Ends of the points' intervals."""
-    is_banded: bool = False
-    """Whether intervals are an area around the line instead of bars."""
-    is_across: bool = False
-    """Whether intervals lie along x."""
-    size: float = 4.5
-    """Of its markers, in points."""
-    width: float = 1.5
-    """Of its line, in points."""
-    every: int = 1
-    """Which of its points have a marker."""
-    texts: Sequence[str] = ()
-    """Words that a page shows beside a point's numbers, by point."""
-    is_named: bool = True
-    """Whether the legend names it."""
+    high: Values | None = None  # ends of the points' intervals
+    is_banded: bool = False  # whether intervals are an area around the line instead of bars
+    is_across: bool = False  # whether intervals lie along x
+    size: float = 4.5  # of its markers, in points
+    width: float = 1.5  # of its line, in points
+    every: int = 1  # which of its points have a marker
+    texts: Sequence[str] = ()  # words that a page shows beside a point's numbers, by point
+    is_named: bool = True  # whether the legend names it
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +70,7 @@ class Bars:
 
     name: str
     look: Look
-    x: Values
-    """Their middles."""
+    x: Values  # their middles
     low: Values
     high: Values
     width: float
@@ -97,8 +82,7 @@ class Bound:
 
     name: str
     at: float
-    along: Literal["x", "y"] = "x"
-    """The axis on which it has its place."""
+    along: Literal["x", "y"] = "x"  # the axis on which it has its place
     look: Look = PLAIN
     text: str = ""
 
@@ -122,8 +106,7 @@ class Label:
     x: float
     y: float
     side: Literal["left", "right", "middle"] = "middle"
-    is_above: bool = False
-    """Whether it stands on top of the panel instead of at `y`."""
+    is_above: bool = False  # whether it stands on top of the panel instead of at `y`
 
 
 Mark: TypeAlias = Curve | Bars | Bound | Region | Label
@@ -135,10 +118,8 @@ class Panel:
 
     title: str
     marks: tuple[Mark, ...]
-    y: Axis | None = None
-    """Its own y axis, if not that of the whole chart."""
-    x: Axis | None = None
-    """Its own x axis, if not that of the whole chart."""
+    y: Axis | None = None  # its own y axis, if not that of the whole chart
+    x: Axis | None = None  # its own x axis, if not that of the whole chart
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,20 +129,13 @@ class Chart:
     panels: tuple[Panel, ...]
     x: Axis
     y: Axis = field(default_factory=Axis)
-    title: str = ""
-    """The heading of the picture; pages have it beside the chart."""
-    caption: str = ""
-    """The text below the heading."""
-    share_y: bool = True
-    """Whether all panels have the same y axis."""
-    is_stack: bool = False
-    """Whether panels lie one below the other over the same x."""
-    height: float = 2.3
-    """Of a panel in inches; rows decide themselves."""
-    row: float = 0.27
-    """Inches of a row, where y has any."""
-    width: float = 0.0
-    """Of the picture in inches; as its panels need if that is nothing."""
+    title: str = ""  # the heading of the picture; pages have it beside the chart
+    caption: str = ""  # the text below the heading
+    share_y: bool = True  # whether all panels have the same y axis
+    is_stack: bool = False  # whether panels lie one below the other over the same x
+    height: float = 2.3  # of a panel in inches; rows decide themselves
+    row: float = 0.27  # inches of a row, where y has any
+    width: float = 0.0  # of the picture in inches; as its panels need if that is nothing
 
 
 def by_panel(table: pl.DataFrame, marks: Callable[[pl.DataFrame], Iterable[Mark]]) -> tuple[Panel, ...]:

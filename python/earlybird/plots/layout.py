@@ -13,30 +13,19 @@ from earlybird.plots.chart import LEFT_RIGHT, Axis, Chart, columns, named, title
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-WIDTHS: Final = {1: 634.0, 2: 768.0}
-"""Pixels of a picture with so many panels side by side."""
-WIDE: Final = 922.0
-"""Pixels of any other."""
-PHONE: Final = 330.0
-"""Pixels of a picture for phones, whose panels stand one below the other."""
-PIXELS: Final = 96.0
-"""In an inch."""
-TEXT, HEADING = 11.0, 13.0
-"""Pixels of the letters of all text, and of the picture's title."""
+WIDTHS: Final = {1: 634.0, 2: 768.0}  # pixels of a picture with so many panels side by side
+WIDE: Final = 922.0  # pixels of any other
+PHONE: Final = 330.0  # pixels of a picture for phones, whose panels stand one below the other
+PIXELS: Final = 96.0  # in an inch
+TEXT, HEADING = 11.0, 13.0  # pixels of the letters of all text, and of the picture's title
 LETTER: Final = 0.57
 """Mean width of a letter of DejaVu Sans, in letter sizes; capitals and bold letters are wider."""
-LEFT: Final = 76.0
-"""Pixels that the numbers and the title of a y axis take beside a panel."""
-BESIDE: Final = 20.0
-"""Pixels between panels that share their y axis."""
-ROW_NAMES: Final = 0.36
-"""Share of the width that names of rows may take."""
-KEY: Final = 56.0
-"""Pixels that an entry of the legend takes beside its words."""
-LINE: Final = 1.3
-"""Height of a line of text in letter sizes."""
-END_MARGIN: Final = 0.1
-"""Free room at each end of an axis of named places, in parts of its length."""
+LEFT: Final = 76.0  # pixels that the numbers and the title of a y axis take beside a panel
+BESIDE: Final = 20.0  # pixels between panels that share their y axis
+ROW_NAMES: Final = 0.36  # share of the width that names of rows may take
+KEY: Final = 56.0  # pixels that an entry of the legend takes beside its words
+LINE: Final = 1.3  # height of a line of text in letter sizes
+END_MARGIN: Final = 0.1  # free room at each end of an axis of named places, in parts of its length
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +33,12 @@ class Layout:
     """A chart with its words broken to fit, and the size of its panels in pixels."""
 
     chart: Chart
-    columns: int
-    """Panels side by side."""
+    columns: int  # panels side by side
     width: float
     panel_width: float
     panel_height: float
     legend_columns: int
-    is_turned: bool
-    """Whether the names of places along x stand upright."""
+    is_turned: bool  # whether the names of places along x stand upright
 
 
 def layout_of(chart: Chart, room: float | None = None) -> Layout:

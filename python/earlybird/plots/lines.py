@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
 PAPER_LABEL: Final = "as the paper states"
 ALL_LABEL: Final = "from the smallest to the largest of all"
-MANY: Final = 12
-"""With more points than this, a line gets few markers and its interval is a band."""
-TOGETHER: Final = 5
-"""Lines of a panel that can be told apart."""
+MANY: Final = 12  # with more points than this, a line gets few markers and its interval is a band
+TOGETHER: Final = 5  # lines of a panel that can be told apart
 
 KEY: Final = Curve(PAPER_LABEL, STAR, (), (), "dots", size=9)
 """The legend's star, in no line's colour as it stands for those of all lines."""
@@ -35,15 +33,11 @@ class Wording:
     y: str
     ticks: Mapping[float, str] = field(default_factory=dict)
     """Places along x that have a name; without any, x is a plain scale from 0."""
-    is_wide: bool = False
-    """Whether x is logarithmic."""
+    is_wide: bool = False  # whether x is logarithmic
     share_y: bool = True
-    log_y: bool = False
-    """Whether y is logarithmic."""
-    top: float | None = None
-    """Upper end of y where it is known, such as 100 %."""
-    better: Better = ""
-    """Which values of the quantity are better."""
+    log_y: bool = False  # whether y is logarithmic
+    top: float | None = None  # upper end of y where it is known, such as 100 %
+    better: Better = ""  # which values of the quantity are better
 
 
 def plain_line(line: str, name: str, x: ArrayLike, values: ArrayLike) -> pl.DataFrame:

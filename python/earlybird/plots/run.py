@@ -27,12 +27,10 @@ if TYPE_CHECKING:
 SAMPLES: Final = 400
 """Points of a line where the scenario does not say how often it is measured: as many as can be told apart."""
 
-MOST_FLOWS: Final = 4
-"""Lines that can be told apart."""
+MOST_FLOWS: Final = 4  # lines that can be told apart
 
 MOST_DEADLINES: Final = 3
-APART: Final = 0.07
-"""Part of a panel's height that a line with its name takes."""
+APART: Final = 0.07  # part of a panel's height that a line with its name takes
 ENDINGS: Final = (".png", ".svg", ".html")
 DEADLINE: Final = Look(MUTED, DARK[MUTED], DOTTED, ".")
 MISSING: Final = {

@@ -18,16 +18,11 @@ VERDICTS: Final = {"yes": ("holds", HOLDS), "no": ("does not hold", FAILS), "und
 """Outcomes of a cell: their names and their looks."""
 BOUND: Final = "bound of the statement"
 LINE: Final = Look(INK, DARK[INK], SOLID, ".")
-ROW: Final = 0.29
-"""Inches of a setting."""
-MANY: Final = 10
-"""Cells of a setting from which on they are spread over the height of its row."""
-SPREAD: Final = 0.62
-"""Share of a row over which many are spread."""
-LAST: Final = 0.25
-"""Part of the axis, at its end, in which words have no room right of a bound."""
-GOLDEN: Final = 0.618034
-"""Multiples of the golden ratio fall evenly between whole numbers."""
+ROW: Final = 0.29  # inches of a setting
+MANY: Final = 10  # cells of a setting from which on they are spread over the height of its row
+SPREAD: Final = 0.62  # share of a row over which many are spread
+LAST: Final = 0.25  # part of the axis, at its end, in which words have no room right of a bound
+GOLDEN: Final = 0.618034  # multiples of the golden ratio fall evenly between whole numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +31,8 @@ class Scale:
 
     title: str
     least: float | None
-    most: float | None
-    """The sizes from which on and up to which the statement holds."""
-    stated: Sequence[float]
-    """The sizes that the paper gives."""
+    most: float | None  # the sizes from which on and up to which the statement holds
+    stated: Sequence[float]  # the sizes that the paper gives
     is_ratio: bool = False
     """Whether sizes are factors, which a logarithmic axis shows alike in both directions."""
 

@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from earlybird.plots.chart import Panel
 
 States: TypeAlias = "Sequence[dict[str, Any]]"
-MEGABITS = 8e-6
-"""In a byte."""
+MEGABITS = 8e-6  # in a byte
 CARRIED = {"in": "bytes", "out": "bytesOut"}
 COUNTED = {"lost": "pktRcvDrop", "late": "pktRcvBelated", "left out": "pktSndDrop", "repeated": "pktRetrans"}
-LEAST = 2
-"""States between which something changed."""
+LEAST = 2  # states between which something changed
 
 
 def save(path: Path, output: Path) -> None:

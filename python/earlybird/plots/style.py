@@ -15,13 +15,10 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-INK: Final = "#20242a"
-"""Text and paper's points."""
-MUTED: Final = "#6b7280"
-"""Axes and their labels."""
+INK: Final = "#20242a"  # text and paper's points
+MUTED: Final = "#6b7280"  # axes and their labels
 GRID: Final = "#dfe3e8"
-PAPER: Final = "#fefefe"
-"""Inside of hollow markers."""
+PAPER: Final = "#fefefe"  # inside of hollow markers
 
 DARK: Final = {INK: "#e6e8eb", MUTED: "#9aa3ae", GRID: "#2e343c", PAPER: "#15181c"}
 """Their replacements on a dark background."""
@@ -32,12 +29,9 @@ class Look:
     """The look of a line and its points."""
 
     colour: str
-    dark: str
-    """The colour on a dark background."""
-    dashes: str
-    """A key of `DASHES`."""
-    marker: str
-    """As matplotlib names it."""
+    dark: str  # the colour on a dark background
+    dashes: str  # a key of `DASHES`
+    marker: str  # as matplotlib names it
     is_hollow: bool = False
 
 
@@ -129,12 +123,10 @@ OTHERS: Final = (
 
 PLAIN: Final = Look(MUTED, DARK[MUTED], SOLID, ".")
 """For marks of no sender, such as a queue, and for backgrounds."""
-STAR: Final = Look(MUTED, DARK[MUTED], SOLID, "*")
-"""A number of a paper, in no line's colour."""
+STAR: Final = Look(MUTED, DARK[MUTED], SOLID, "*")  # a number of a paper, in no line's colour
 HOLDS: Final = Look("#00805e", "#3fcfa5", SOLID, "o")
 FAILS: Final = Look("#b8431a", "#f08a5d", SOLID, "X")
-OPEN: Final = Look(MUTED, DARK[MUTED], SOLID, "D", is_hollow=True)
-"""Where the runs cannot tell."""
+OPEN: Final = Look(MUTED, DARK[MUTED], SOLID, "D", is_hollow=True)  # where the runs cannot tell
 
 
 def look(name: str, position: int = 0) -> Look:

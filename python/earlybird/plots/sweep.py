@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from earlybird.plots.style import Look
     from earlybird.sweeps import SweepResult
 
-WITHOUT_GRID: Final = "seed"
-"""The x axis of a sweep that has no grid."""
+WITHOUT_GRID: Final = "seed"  # the x axis of a sweep that has no grid
 
 
 def chart(sweep: SweepResult, measure: str | None = None) -> Chart:

@@ -33,16 +33,11 @@ VERSION: Final = "6.4"
 XML: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 CLIP: Final = re.compile(r"(?<=[#\"])clip\d+(?=[\")])")
 """Names that Vega counts up from one picture to the next."""
-PPI: Final = 120
-"""Pixels of a PNG in an inch of 72 pixels of the chart."""
-PIXELS: Final = 4 / 3
-"""Of a chart in a point, the unit of markers and lines."""
-BAND: Final = 0.15
-"""The opacity of an area."""
-DIGITS: Final = 5
-"""Significant digits of all data: more than can be seen."""
-SMALL: Final = 10
-"""Pixels of the letters of labels inside a panel."""
+PPI: Final = 120  # pixels of a PNG in an inch of 72 pixels of the chart
+PIXELS: Final = 4 / 3  # of a chart in a point, the unit of markers and lines
+BAND: Final = 0.15  # the opacity of an area
+DIGITS: Final = 5  # significant digits of all data: more than can be seen
+SMALL: Final = 10  # pixels of the letters of labels inside a panel
 KEY_SIZE, KEY_MARKER = 26.0, 0.3
 """Width of a line in the legend in pixels, and the size of its marker, in parts of that."""
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from earlybird.study.archive.comparison import Difference
     from earlybird.study.archive.rerun import Rerun
 
-SHOWN: Final = 30
-"""Rows of a table; JSON has all."""
+SHOWN: Final = 30  # rows of a table; JSON has all
 
 
 def show_check(check: Check) -> None:

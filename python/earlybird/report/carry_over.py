@@ -14,8 +14,7 @@ from earlybird.report.templates import as_markdown
 from earlybird.study.language.definition import SCALES, Study
 from earlybird.study.statements.verdicts import Holds
 
-SCALE: Final = re.compile(r"at scale \*\*(\w+)\*\*")
-"""The scale in a study's page."""
+SCALE: Final = re.compile(r"at scale \*\*(\w+)\*\*")  # the scale in a study's page
 STATEMENT: Final = re.compile(r'\| <a id="(?P<anchor>[^"]+)"></a>\w+ \| (?P<rest>.*) \|')
 """A row of a page's tables of statements."""
 ESCAPED: Final = re.compile(r"\\(.)")

@@ -47,10 +47,8 @@ class PlotData:
 MEASURED = re.compile(r"([0-9.]+) (ms|s|packets|%|Mb/s|bytes)")
 """A number with its unit, as the names of places have them."""
 
-WIDE = 20.0
-"""With a larger ratio between its ends, an axis is logarithmic."""
-MOST_NAMED = 15
-"""With more numbers along it, an axis is a plain scale."""
+WIDE = 20.0  # with a larger ratio between its ends, an axis is logarithmic
+MOST_NAMED = 15  # with more numbers along it, an axis is a plain scale
 
 
 def plot_data(plot: Plot, measurements: Measurements, scale: str, store: Store) -> PlotData | None:

@@ -14,8 +14,7 @@ from earlybird.study.language.register import Entry, Register
 from earlybird.study.statements.reasons import Reason
 from earlybird.study.statements.verdicts import Holds, Verdict
 
-NO_STUDY = "no study"
-"""In place of a verdict on what no study answers."""
+NO_STUDY = "no study"  # in place of a verdict on what no study answers
 
 CURVES = "Curves alone: the paper states nothing about them"
 """In place of a statement about an item with plots only."""
@@ -25,27 +24,18 @@ CURVES = "Curves alone: the paper states nothing about them"
 class Row:
     """A statement in the verdict table, or an entry without any."""
 
-    ids: tuple[str, ...]
-    """The entries that it is about."""
+    ids: tuple[str, ...]  # the entries that it is about
     title: str
     kind: str
     study: str
-    verdict: Verdict | None
-    """None where no study answers."""
-    others: str = ""
-    """Outcomes of the statement in other settings."""
-    why: str = ""
-    """Why no study answers."""
-    anchor: str = ""
-    """Of the statement on the study's page, if there is one."""
-    panel: str = ""
-    """Anchor of the panel that shows what the statement depends on."""
-    reason: Reason | None = None
-    """Why the statement does not hold or cannot be told, if the study says so."""
-    evidence: Mapping[str, str] = field(default_factory=dict)
-    """Anchors of what shows the reason, by title."""
-    scale: str = ""
-    """Of the runs; nothing where there are none."""
+    verdict: Verdict | None  # None where no study answers
+    others: str = ""  # outcomes of the statement in other settings
+    why: str = ""  # why no study answers
+    anchor: str = ""  # of the statement on the study's page, if there is one
+    panel: str = ""  # anchor of the panel that shows what the statement depends on
+    reason: Reason | None = None  # why the statement does not hold or cannot be told, if the study says so
+    evidence: Mapping[str, str] = field(default_factory=dict)  # anchors of what shows the reason, by title
+    scale: str = ""  # of the runs; nothing where there are none
 
     @property
     def papers(self) -> tuple[str, ...]:
@@ -72,8 +62,7 @@ class Tally:
     letter: str
     title: str
     entries: int
-    answered: int
-    """Entries that a study which is there answers."""
+    answered: int  # entries that a study which is there answers
     counts: Mapping[Level, Counter[Holds]]
 
 

@@ -27,12 +27,10 @@ from earlybird.study.runs.plan import plan, seeds_text
 from earlybird.study.statements.reasons import Reason
 from earlybird.study.statements.sensitivity import Sensitivity
 
-Anchors: TypeAlias = Mapping[str, str]
-"""Identifiers for links by titles."""
+Anchors: TypeAlias = Mapping[str, str]  # identifiers for links by titles
 
 
-LEADING: Final = 3
-"""Pictures at the top of a page, before all that is folded."""
+LEADING: Final = 3  # pictures at the top of a page, before all that is folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +41,8 @@ class Drawing:
     title: str
     caption: str
     chart: Chart
-    made: str
-    """From which runs."""
-    picture: str
-    """The file that shows it where there are no scripts."""
+    made: str  # from which runs
+    picture: str  # the file that shows it where there are no scripts
 
     @property
     def json(self) -> Markup:
@@ -63,10 +59,8 @@ class Section:
     drawings: tuple[Drawing, ...]
     statements: tuple[Statement, ...]
     panels: tuple[tuple[Sensitivity, Drawing | None], ...]
-    meaning: str
-    """The meaning of its name, such as “figure 9 of the ER thesis”."""
-    held: str
-    """The number of its statements that hold, of those that can be tested."""
+    meaning: str  # the meaning of its name, such as “figure 9 of the ER thesis”
+    held: str  # the number of its statements that hold, of those that can be tested
 
 
 def page(evaluation: Evaluation, drawings: Mapping[str, Drawing], *, home: str = "") -> str:

@@ -11,8 +11,7 @@ from earlybird.report.figures import PlotData
 Pictures: TypeAlias = Callable[[Chart], dict[str, bytes]]
 """Draws a chart in some forms, by file ending; pages show the first."""
 
-SMALL: Final = 100_000
-"""Bytes of an SVG that is published whatever the size of a PNG would be."""
+SMALL: Final = 100_000  # bytes of an SVG that is published whatever the size of a PNG would be
 
 
 def both_pictures(chart: Chart) -> dict[str, bytes]:

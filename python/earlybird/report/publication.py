@@ -21,8 +21,7 @@ from earlybird.study.language.definition import Study
 from earlybird.study.language.register import Register
 from earlybird.study.search.outcome import write_outcome
 
-START = "README.md"
-"""The file that GitHub shows of a folder."""
+START = "README.md"  # the file that GitHub shows of a folder
 
 MARK = "<!-- Written by `earlybird study publish`. -->\n"
 """The first line of the start page, by which an older publication is known."""

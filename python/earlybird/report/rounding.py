@@ -6,8 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-DIGITS = 6
-"""Significant digits of numbers without an interval."""
+DIGITS = 6  # significant digits of numbers without an interval
 INTERVAL = ("value", "low", "high")
 """Columns of a number and of its interval, whose half-width decides how many digits mean something."""
 

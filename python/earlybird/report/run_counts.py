@@ -15,12 +15,9 @@ class RunCountRow:
 
     flows: str
     runs: int
-    load: str
-    """Mean of T/µ, and its smallest and largest value."""
-    members: tuple[int, ...]
-    """Runs in each band."""
-    outside: int
-    """Runs in none."""
+    load: str  # mean of T/µ, and its smallest and largest value
+    members: tuple[int, ...]  # runs in each band
+    outside: int  # runs in none
 
 
 def bands(evaluation: Evaluation) -> list[Group]:

@@ -15,8 +15,7 @@ from earlybird.study.language.definition import Study
 from earlybird.study.search.definition import SEARCH
 from earlybird.study.search.outcome import Outcome, write_outcome
 
-PAIRS_SHOWN = 12
-"""Pairs of statements in the page; all are in the table beside it."""
+PAIRS_SHOWN = 12  # pairs of statements in the page; all are in the table beside it
 
 
 @dataclass(frozen=True, slots=True)

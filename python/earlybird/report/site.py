@@ -35,12 +35,9 @@ class Card:
     made: int
     headline: str
     conclusion: str
-    search: Outcome | None = None
-    """The outcome of the search for a setting that meets all statements."""
-    scale: str = ""
-    """Of the runs, which need not be that of the page."""
-    is_kept: bool = False
-    """Whether there are no results, and the page is that of an older publication."""
+    search: Outcome | None = None  # the outcome of the search for a setting that meets all statements
+    scale: str = ""  # of the runs, which need not be that of the page
+    is_kept: bool = False  # whether there are no results, and the page is that of an older publication
 
 
 def write_site(

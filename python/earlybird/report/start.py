@@ -17,12 +17,9 @@ from earlybird.study.language.items import Plot
 from earlybird.study.language.register import Entry, Line, Paper, Picture, Register
 from earlybird.study.statements.verdicts import Holds
 
-PAPERS: Final = "papers"
-"""The folder of the pages of papers, with their pictures."""
-PHONE: Final = 4.5
-"""Inches of a picture whose words can be read on a phone."""
-SHORTEST: Final = "smoke"
-"""The scale that is too short to decide most statements; what rests on it says so."""
+PAPERS: Final = "papers"  # the folder of the pages of papers, with their pictures
+PHONE: Final = 4.5  # inches of a picture whose words can be read on a phone
+SHORTEST: Final = "smoke"  # the scale that is too short to decide most statements; what rests on it says so
 WritePicture: TypeAlias = Callable[[str, Picture, Evaluation], str]
 """Writes a paper's picture, and gives its file below the start page's folder; nothing if there is nothing to show."""
 
@@ -33,15 +30,12 @@ class LineShown:
 
     label: str
     study: str
-    item: str
-    """The study's item, which has an anchor on the study's page; nothing where there are no results."""
+    item: str  # the study's item, which has an anchor on the study's page; nothing where there are no results
     says: str
     ours: str
     holds: Holds
-    held: str
-    """The number of statements about it that hold, such as ``4/6``; empty if none can be tested."""
-    scale: str
-    """Of its runs, where that is not the scale of the page, or is too short."""
+    held: str  # the number of statements about it that hold, such as ``4/6``; empty if none can be tested
+    scale: str  # of its runs, where that is not the scale of the page, or is too short
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +46,10 @@ class PaperShown:
     paper: Paper
     answer: str
     picture: str
-    pictured: str
-    """The alternative text of the picture."""
-    scale: str
-    """Of the runs behind the answer, where that is not the scale of the page, or is too short."""
+    pictured: str  # the alternative text of the picture
+    scale: str  # of the runs behind the answer, where that is not the scale of the page, or is too short
     lines: Sequence[LineShown]
-    untested: str
-    """The figures and tables that show no results, such as the set-up."""
+    untested: str  # the figures and tables that show no results, such as the set-up
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +59,8 @@ class Found:
     register: Register
     studies: Sequence[Study]
     evaluations: Mapping[str, Evaluation]
-    rows: Sequence[Row]
-    """The verdict table."""
-    scale: str
-    """The scale that was asked for."""
+    rows: Sequence[Row]  # the verdict table
+    scale: str  # the scale that was asked for
     kept: Mapping[str, str] = field(default_factory=dict)
     """By name, the scales of studies whose older pages are kept, as they have no results now."""
 

@@ -11,8 +11,7 @@ from earlybird.study.statements.quantities import Quantity
 from earlybird.study.statements.verdicts import Verdict
 from earlybird.study.statements.wording import printer
 
-NOT_RUN: Final = "Not run yet."
-"""In place of a sentence that no results can fill."""
+NOT_RUN: Final = "Not run yet."  # in place of a sentence that no results can fill
 
 
 def filled(template: TextTemplate, evaluation: Evaluation | None) -> str:

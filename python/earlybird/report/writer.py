@@ -20,8 +20,7 @@ from earlybird.study.language.items import Plot
 from earlybird.study.language.points import Point, Scalar
 
 PAGE = "index.html"
-ASSETS = "assets"
-"""The folder of what pages share."""
+ASSETS = "assets"  # the folder of what pages share
 VERDICTS = "verdicts.csv"
 
 

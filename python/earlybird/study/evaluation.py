@@ -30,8 +30,7 @@ class Evaluation:
     scale: str
     store: Store
     measurements: Measurements
-    missing: int
-    """Number of runs without a result."""
+    missing: int  # number of runs without a result
     verdicts: Sequence[Verdict]
     sensitivities: Mapping[str, Sequence[Sensitivity]] = field(default_factory=dict)
     """The sensitivity panels of each item that has any."""

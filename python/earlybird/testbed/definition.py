@@ -23,10 +23,8 @@ REVISION: Final = 1
 
 CLIENTS: Final = ("vlc", "chromium")
 MOST_PLAYS: Final = 1000
-UNLIMITED: Final = "1Gb/s"
-"""A link that no film fills: what the emulator carries."""
-ANY_SENDER: Final = "reno"
-"""The congestion control that every kernel has."""
+UNLIMITED: Final = "1Gb/s"  # a link that no film fills: what the emulator carries
+ANY_SENDER: Final = "reno"  # the congestion control that every kernel has
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,28 +33,23 @@ class Film:
 
     made: str = "papers"
     """``papers``: 1080p24 of 10.9 Mb/s, as in the PERT-video paper; ``clip``: 320 × 180, 0.3 Mb/s."""
-    seconds: float = 210.0
-    """Length of a film that is made."""
-    file: str = ""
-    """In place of both, counted from the folder of the test bed's file."""
+    seconds: float = 210.0  # length of a film that is made
+    file: str = ""  # in place of both, counted from the folder of the test bed's file
 
 
 @dataclass(frozen=True, slots=True)
 class Competing:
     """Transfers without end that share the link with the film."""
 
-    sender: str
-    """Their congestion control."""
-    flows: int = 1
-    """How many; 0 is none."""
+    sender: str  # their congestion control
+    flows: int = 1  # how many; 0 is none
 
 
 @dataclass(frozen=True, slots=True)
 class Vlc:
     """Settings of VLC."""
 
-    caching_ms: int = 1000
-    """What it buffers before it plays (its own default)."""
+    caching_ms: int = 1000  # what it buffers before it plays (its own default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +57,12 @@ class Testbed:
     """A batch of plays: every client over every sender, at every point of the grid, several times."""
 
     title: str
-    senders: tuple[str, ...]
-    """Congestion controls of this machine's kernel."""
+    senders: tuple[str, ...]  # congestion controls of this machine's kernel
     link: Mapping[str, Any]
     """The way of the film, with the keys of a scenario's link; ``reverse`` has what differs on the way back."""
     clients: tuple[str, ...] = ("vlc",)
     plays: int = 5
-    seed: int = 1
-    """Of the first play's losses; the next has the next one."""
+    seed: int = 1  # of the first play's losses; the next has the next one
     film: Film = field(default_factory=Film)
     competing: Competing | None = None
     vlc: Vlc = field(default_factory=Vlc)

@@ -25,17 +25,14 @@ if TYPE_CHECKING:
 else:
     av = LateModule("av")
 
-REVISION: Final = 1
-"""Raised when films are made in another way, so that the old ones are not played for them."""
+REVISION: Final = 1  # raised when films are made in another way, so that the old ones are not played for them
 
 PICTURES_PER_SECOND: Final = 24
 RATE, MOST, BUFFER = "11.1M", "21M", "2.5M"
 """Bits per second of the pictures, the most of them for long, and bits by which a moment may exceed that: 10.9 Mb/s
 with the sound and 25 Mb/s in the largest half second, as the film of the PERT-video paper."""
-SOUND: Final = "192k"
-"""Bits per second, AAC at 48 kHz, as in the PERT-video paper."""
-SHORTEST, SPREAD = 0.5, 0.75
-"""Seconds of the shortest scene, and the mean of what a scene is longer."""
+SOUND: Final = "192k"  # bits per second, AAC at 48 kHz, as in the PERT-video paper
+SHORTEST, SPREAD = 0.5, 0.75  # seconds of the shortest scene, and the mean of what a scene is longer
 STRENGTH, CONTRAST = 14, 0.35
 """Median strength of the noise of a scene, and deviation of its logarithm: noise costs bits."""
 STRENGTH_BITS: Final = 5
@@ -121,8 +118,7 @@ def _clip(seconds: float) -> list[str]:
     return [*_silent(seconds), "-c:v", "copy", "-c:a", "aac", "-b:a", "64k"]
 
 
-MAKERS: Final = {"papers": _papers, "clip": _clip}
-"""The films that can be made, by name."""
+MAKERS: Final = {"papers": _papers, "clip": _clip}  # the films that can be made, by name
 
 
 def _silent(seconds: float) -> list[str]:

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-LONGEST: Final = 3.0
-"""Times of the film's length after which a play is stopped, with `MARGIN` seconds more."""
+LONGEST: Final = 3.0  # times of the film's length after which a play is stopped, with `MARGIN` seconds more
 MARGIN: Final = 30.0
 TRIES: Final = 3
 """Times that a play is begun, of one seed: browsers give up a film for reasons of their own, and hours of other plays
@@ -39,8 +38,7 @@ statistics)."""
 FLOW: Final = "film0"
 OF_CLIENT: Final = ("late_pictures", "frames_dropped", "frames_skipped", "starvations", "sounds_late", "buffer_s")
 """What a client says itself; None where it does not."""
-QUANTITIES: Final = ("cwnd", "ssthresh", "rtt_s", "unacked", "retransmissions")
-"""What is kept of the samples."""
+QUANTITIES: Final = ("cwnd", "ssthresh", "rtt_s", "unacked", "retransmissions")  # what is kept of the samples
 
 
 def make_play(document: Mapping[str, Any], seed: int) -> Result:

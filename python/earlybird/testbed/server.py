@@ -22,12 +22,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 FILM_PORT, TRANSFER_PORT = 8000, 8001
-INTERVAL: Final = 0.01
-"""Seconds between two samples (PERT-video paper, figure 11)."""
+INTERVAL: Final = 0.01  # seconds between two samples (PERT-video paper, figure 11)
 ZEROS: Final = bytes(1 << 16)
 
-LAYOUT: Final = struct.Struct("=8x24I2Q2Q5I")
-"""The beginning of `struct tcp_info` (linux/tcp.h)."""
+LAYOUT: Final = struct.Struct("=8x24I2Q2Q5I")  # the beginning of `struct tcp_info` (linux/tcp.h)
 
 
 class Sample(NamedTuple):

@@ -39,8 +39,7 @@ SOUND_SERVER: Final = (
     f"--load=module-native-protocol-unix socket={SOUND_SOCKET} auth-anonymous=1",
 )
 """Players keep their time by a sink that plays into nothing; ALSA's and VLC's own dummies give no feedback."""
-PATIENCE: Final = 10.0
-"""Seconds in which the sound server has to be up."""
+PATIENCE: Final = 10.0  # seconds in which the sound server has to be up
 
 
 def wrapped(command: list[str]) -> list[str]:

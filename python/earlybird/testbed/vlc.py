@@ -17,8 +17,7 @@ from earlybird.testbed.stalls import stalls
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Line = tuple[float, str]
-"""When VLC said something, and what."""
+Line = tuple[float, str]  # when VLC said something, and what
 
 STALLED, PLAYING = "is called too late", "Stream buffering done"
 """What it says when its buffer has run empty, and when it is full again."""
@@ -32,8 +31,7 @@ GAP: Final = "discontinuity"
 TELLING: Final = re.compile("|".join((STALLED, PLAYING, LATE, DROPPED, STARVED, SOUND_LATE, GAP)))
 
 OPTIONS: Final = ("--intf=dummy", "--verbose=2", "--no-lua", "--no-osd", "--no-spu", "--no-video-title-show")
-CHROMA, PLANES = "I420", 3
-"""As films are coded, so that nothing is converted."""
+CHROMA, PLANES = "I420", 3  # as films are coded, so that nothing is converted
 BETWEEN_LOOKS: Final = 0.05
 
 

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WHAT: Final = "what `iperf3 --json` prints"
-DATAGRAM_HEADERS: Final = 28
-"""Bytes of IPv4 and UDP."""
+DATAGRAM_HEADERS: Final = 28  # bytes of IPv4 and UDP
 OVERLOAD: Final = 0.1
 """Share of lost datagrams from which on they tell that more was sent than the line carries, and not how the line is."""
 

@@ -12,8 +12,7 @@ from earlybird.planning.path import Measurements
 if TYPE_CHECKING:
     from pathlib import Path
 
-BYTES: Final = 1500
-"""Of a chance to send (mahimahi's `mm-link(1)`)."""
+BYTES: Final = 1500  # of a chance to send (mahimahi's `mm-link(1)`)
 
 
 def read(path: str | Path) -> Measurements:

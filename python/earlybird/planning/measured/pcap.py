@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     Seconds = NDArray[np.float64]
     Flags = NDArray[np.bool_]
 
-WINDOW: Final = 1.0
-"""Seconds in which a transfer shows how fast it can be."""
+WINDOW: Final = 1.0  # seconds in which a transfer shows how fast it can be
 BUSY: Final = 0.9
 """Share of the seconds that are slower than what is taken for the rate: the fastest ones have what queues gave back."""
 FEW_BYTES: Final = 100_000

@@ -23,8 +23,7 @@ SUMMARY: Final = re.compile(r"(?:rtt|round-trip) min/avg/max\S* = ([\d.]+)/([\d.
 """Of Linux (iputils: rtt), busybox, the BSDs and macOS, which may stand alone (`ping -q`)."""
 SEQUENCE: Final = re.compile(r"(?:icmp_)?seq=(\d+)", re.IGNORECASE)
 TIMED_OUT: Final = re.compile(r"timed out|timeout|unreachable|no answer yet", re.IGNORECASE)
-FEW: Final = 100
-"""Replies below which a share of a per cent is a guess."""
+FEW: Final = 100  # replies below which a share of a per cent is a guess
 
 
 def read(path: str | Path) -> Measurements:

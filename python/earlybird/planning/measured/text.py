@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from earlybird.errors import InputError, because
 
-GZIP: Final = b"\x1f\x8b"
-"""First bytes of a compressed file (RFC 1952 §2.3.1)."""
+GZIP: Final = b"\x1f\x8b"  # first bytes of a compressed file (RFC 1952 §2.3.1)
 
 
 def text_of(path: str | Path, what: str) -> str:

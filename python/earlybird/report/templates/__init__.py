@@ -12,10 +12,8 @@ from earlybird.report.statements import PLURAL, SYMBOLS, WORDS, item_anchor
 from earlybird.study.language.names import spaced
 from earlybird.study.runs.plan import seeds_text
 
-MARKDOWN = re.compile(r"[\\`*_|\[\]<>~$]")
-"""Characters with a meaning in Markdown, as GitHub renders it."""
-ENTITIES = {"<": "&lt;", ">": "&gt;"}
-"""Characters that the documentation's site shows with their backslash."""
+MARKDOWN = re.compile(r"[\\`*_|\[\]<>~$]")  # characters with a meaning in Markdown, as GitHub renders it
+ENTITIES = {"<": "&lt;", ">": "&gt;"}  # characters that the documentation's site shows with their backslash
 
 
 def rendered(template: str, context: Mapping[str, object]) -> str:

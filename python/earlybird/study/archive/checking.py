@@ -27,8 +27,7 @@ class Check:
     judgement: Judgement
     sample: Sample
     reruns: Sequence[Rerun]
-    in_real_time: int
-    """Runs that nobody can repeat: they were plays, or took place over a clock."""
+    in_real_time: int  # runs that nobody can repeat: they were plays, or took place over a clock
 
     @property
     def different(self) -> list[Rerun]:

@@ -25,13 +25,10 @@ class Difference:
 
     quantity: str
     """A number of the summary (``summary.success``), a column of a table (``flows.timeouts``), or what is missing."""
-    archived: object
-    """The archive's value where they differ most, or first if they are not numbers."""
+    archived: object  # the archive's value where they differ most, or first if they are not numbers
     repeated: object
-    place: str = ""
-    """Which row of the table that is, counted from 1."""
-    values: int = 1
-    """The number of values that differ."""
+    place: str = ""  # which row of the table that is, counted from 1
+    values: int = 1  # the number of values that differ
 
     @property
     def size(self) -> float:

@@ -22,15 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 KIND: Final = "study of earlybird"
-FORMAT: Final = 1
-"""Raised when archives change so that an older program cannot read them."""
+FORMAT: Final = 1  # raised when archives change so that an older program cannot read them
 MANIFEST: Final = "manifest.json"
-EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
-"""The first moment that a ZIP can name, as every member's time."""
-MODE: Final = 0o100644 << 16
-"""A plain file that all may read, where a ZIP keeps the rights of Unix."""
-LARGEST_MANIFEST: Final = 1 << 30
-"""Bytes of a list that is still read: five million members."""
+EARLIEST: Final = (1980, 1, 1, 0, 0, 0)  # the first moment that a ZIP can name, as every member's time
+MODE: Final = 0o100644 << 16  # a plain file that all may read, where a ZIP keeps the rights of Unix
+LARGEST_MANIFEST: Final = 1 << 30  # bytes of a list that is still read: five million members
 
 
 @dataclass(frozen=True)
@@ -38,12 +34,9 @@ class Container:
     """An archive that is open for reading."""
 
     path: Path
-    about: Mapping[str, Any]
-    """The manifest besides the members."""
-    members: Mapping[str, Mapping[str, Any]]
-    """By name, the bytes and the SHA-256 that each must have."""
-    fingerprint: str
-    """SHA-256 of the manifest, and so of the whole archive."""
+    about: Mapping[str, Any]  # the manifest besides the members
+    members: Mapping[str, Mapping[str, Any]]  # by name, the bytes and the SHA-256 that each must have
+    fingerprint: str  # SHA-256 of the manifest, and so of the whole archive
     file: zipfile.ZipFile
 
     @classmethod

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from earlybird.study.language.definition import Study
 
-STUDIES: Final = "studies"
-"""The folder of studies in an archive."""
+STUDIES: Final = "studies"  # the folder of studies in an archive
 
 
 def definition_files(study: Study) -> dict[str, Path]:

@@ -36,8 +36,7 @@ class Revision:
     item: str
     statement: str
     variant: str
-    column: str
-    """A column of the table of verdicts, such as ``holds`` or ``ours``."""
+    column: str  # a column of the table of verdicts, such as ``holds`` or ``ours``
     archived: str
     recomputed: str
 

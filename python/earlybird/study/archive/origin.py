@@ -12,8 +12,7 @@ from earlybird import _core
 from earlybird.backends import Backend
 from earlybird.paths import REPOSITORY, shipped_file
 
-DIRTY = "-dirty"
-"""The suffix of a commit whose files have been changed."""
+DIRTY = "-dirty"  # the suffix of a commit whose files have been changed
 
 
 def origin() -> dict[str, Any]:

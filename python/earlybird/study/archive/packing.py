@@ -29,12 +29,10 @@ if TYPE_CHECKING:
 
     from earlybird.study.language.definition import Study
 
-RUNS: Final = "runs.json"
-"""The member that tells which result belongs to which run of a study."""
+RUNS: Final = "runs.json"  # the member that tells which result belongs to which run of a study
 RESULTS: Final = "results"
 """The folder of results in an archive, one below it for each, in the form of a store."""
-REPORT: Final = "report"
-"""The folder of pages, verdicts and pictures in an archive."""
+REPORT: Final = "report"  # the folder of pages, verdicts and pictures in an archive
 LICENCES: Final = ("LICENSE-APACHE", "LICENSE-MIT")
 
 
@@ -43,8 +41,7 @@ class Exported:
     """An archive that was written."""
 
     path: Path
-    fingerprint: str
-    """SHA-256 of its manifest."""
+    fingerprint: str  # SHA-256 of its manifest
     studies: tuple[str, ...]
     runs: int
     members: int

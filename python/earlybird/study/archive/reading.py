@@ -21,16 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ENDING = ".parquet"
-LISTED = {"study", "part", "axes", "seed", "key"}
-"""The keys of each run."""
+LISTED = {"study", "part", "axes", "seed", "key"}  # the keys of each run
 
 
 @dataclass(frozen=True)
 class Archive:
     """An archive of studies, open for reading."""
 
-    container: Container
-    """Its file; every member is compared with its checksum when it is read."""
+    container: Container  # its file; every member is compared with its checksum when it is read
 
     @property
     def fingerprint(self) -> str:

@@ -30,8 +30,7 @@ class Sample:
     """Which runs are repeated."""
 
     count: int
-    every: int
-    """The number of runs that could be: those in real time are never the same twice."""
+    every: int  # the number of runs that could be: those in real time are never the same twice
     seed: int
 
 
@@ -39,10 +38,8 @@ class Sample:
 class Rerun:
     """A run that was made again."""
 
-    key: str
-    """Of its result in the archive."""
-    runs: Sequence[dict[str, Any]]
-    """Which runs of the studies it is: study, part, axes, seed."""
+    key: str  # of its result in the archive
+    runs: Sequence[dict[str, Any]]  # which runs of the studies it is: study, part, axes, seed
     same_code: bool
     """Whether the same code made both, and the same polars wrote them: then the files have to be the same bytes."""
     same_bytes: bool

@@ -15,16 +15,12 @@ class Axis:
     """Something that is varied from run to run."""
 
     name: str
-    key: str
-    """The scenario's parameter or dotted key."""
+    key: str  # the scenario's parameter or dotted key
     default: Scalar | None = None
     """The value of runs that leave it alone; points that do not name the axis mean this one."""
-    label: str = "{}"
-    """The label of a value in tables, with ``{}`` for the value."""
-    names: Mapping[str, str] = field(default_factory=dict)
-    """Labels of particular values."""
-    title: str = ""
-    """The title of a plot's axis."""
+    label: str = "{}"  # the label of a value in tables, with ``{}`` for the value
+    names: Mapping[str, str] = field(default_factory=dict)  # labels of particular values
+    title: str = ""  # the title of a plot's axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,28 +29,22 @@ class Part:
 
     name: str
     scenario: Path = Path()
-    flows: str = ""
-    """The group of flows that is observed."""
+    flows: str = ""  # the group of flows that is observed
     model: str = ""
     """In place of a scenario: ``streaming-chain`` or ``session``. Its parameters are the settings, and the axes by
     their names (`earlybird.models.case.StreamingCase`, `earlybird.planning.study_adapter.SessionCase`)."""
-    testbed: Path = Path()
-    """In place of a scenario: the file of a test bed, of which each run is a play."""
+    testbed: Path = Path()  # in place of a scenario: the file of a test bed, of which each run is a play
     settings: Mapping[str, object] = field(default_factory=dict)
     deterministic: bool = False
     """Whether one run is all there is: nothing is random, and the scenario's duration is kept."""
     reference_duration: float | None = None
     """Seconds of the paper's run, to which counts and sums over a flow's life are scaled."""
-    propagation: float = 0.0
-    """Seconds of a round trip through empty queues."""
+    propagation: float = 0.0  # seconds of a round trip through empty queues
     drain: float = 0.0
     """Seconds that the bottleneck takes for a packet; times the `buffer` axis, the longest queueing delay."""
-    trace: bool = False
-    """Whether the first flow's packets are traced."""
-    label: str = ""
-    """Its label in tables; its name if that is left out."""
-    duration: str | None = None
-    """Length of every run, at all scales; otherwise the scale's."""
+    trace: bool = False  # whether the first flow's packets are traced
+    label: str = ""  # its label in tables; its name if that is left out
+    duration: str | None = None  # length of every run, at all scales; otherwise the scale's
     least_timeout: float = 0.0
     """Seconds of the retransmission timer's floor, for the comparison with the PFTK model."""
     partners: str = ""
@@ -80,10 +70,8 @@ class Grid:
     part: str
     scales: tuple[str, ...]
     axes: Mapping[str, tuple[Scalar, ...]]
-    seeds: int | None = None
-    """At most so many, where the scale has more."""
-    place: int = 0
-    """Of the grid in the file, for messages."""
+    seeds: int | None = None  # at most so many, where the scale has more
+    place: int = 0  # of the grid in the file, for messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +89,8 @@ class Group:
 
     name: str
     label: str
-    load: tuple[float, float] | None = None
-    """T/µ from (inclusive) and below."""
-    drop: tuple[float, float] | None = None
-    """Mean drop rate of the observed flows from (inclusive) and below."""
+    load: tuple[float, float] | None = None  # T/µ from (inclusive) and below
+    drop: tuple[float, float] | None = None  # mean drop rate of the observed flows from (inclusive) and below
     axes: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
 
 
@@ -114,8 +100,7 @@ class Delay:
 
     name: str
     success: float
-    at: Point
-    """Coordinates that replace those of the quantity that asks."""
+    at: Point  # coordinates that replace those of the quantity that asks
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +120,7 @@ class Headline:
 
     text: str
     values: Mapping[str, Mapping[str, object]]
-    pictures: tuple[str, ...] = ()
-    """Plots that show it; the first plots of the study if that is left out."""
+    pictures: tuple[str, ...] = ()  # plots that show it; the first plots of the study if that is left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,5 +142,4 @@ class Study:
     numbers: Mapping[str, tuple[Number, ...]]
     main: MainTable
     headline: Headline
-    remarks: tuple[str, ...] = ()
-    """Notes that a reader needs to judge the numbers."""
+    remarks: tuple[str, ...] = ()  # notes that a reader needs to judge the numbers

@@ -40,8 +40,7 @@ class Cause:
     """The condition on the runs of a cell that fails, if a reason is true of it."""
 
     metric: str
-    at: Point = field(default_factory=dict)
-    """Coordinates in addition to those of the cell."""
+    at: Point = field(default_factory=dict)  # coordinates in addition to those of the cell
     least: float = -math.inf
     most: float = math.inf
 
@@ -55,14 +54,12 @@ class Check:
     quantity at `at` lies within `least` and `most`), or ``numbers`` (the paper's numbers of a table beside ours).
     """
 
-    id: str
-    """By which reasons, panels and searches name it; no other of the study has the same."""
+    id: str  # by which reasons, panels and searches name it; no other of the study has the same
     level: Level
     statement: str
     kind: Literal["order", "range", "numbers"]
     metric: str = ""
-    paper: str = ""
-    """The statement of the paper, in its numbers if it has any."""
+    paper: str = ""  # the statement of the paper, in its numbers if it has any
     at: Point = field(default_factory=dict)
     points: tuple[Point, ...] = ()
     cells: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
@@ -70,21 +67,15 @@ class Check:
     each: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Variants that each get a verdict of their own."""
     where: Filter | None = None
-    factor: float = 1.0
-    """Each quantity has to stay below this many times the next."""
-    margin: float = 0.0
-    """Each quantity may exceed the next by this much."""
+    factor: float = 1.0  # each quantity has to stay below this many times the next
+    margin: float = 0.0  # each quantity may exceed the next by this much
     least: float | None = None
     most: float | None = None
-    table: str = ""
-    """For ``numbers``: the name of the table under expected/."""
-    because: str = ""
-    """Why it does not hold, or cannot be told, where that is so."""
-    shown_by: tuple[str, ...] = ()
-    """The evidence: names of panels of the study, or of its checks."""
+    table: str = ""  # for ``numbers``: the name of the table under expected/
+    because: str = ""  # why it does not hold, or cannot be told, where that is so
+    shown_by: tuple[str, ...] = ()  # the evidence: names of panels of the study, or of its checks
     cause: Cause | None = None
-    form: str = ""
-    """The key of the file that says what is to hold."""
+    form: str = ""  # the key of the file that says what is to hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +89,7 @@ class Plot:
     )
     """``lines``: `metric` along `x`; ``dots``: the same with a row for each value of `x`; others show single runs."""
     metric: str = ""
-    x: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
-    """The axis along x and its values."""
+    x: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)  # the axis along x and its values
     panels: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     lines: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     at: Point = field(default_factory=dict)
@@ -114,20 +104,16 @@ class Panel:
 
     name: str
     title: str
-    check: str
-    """That of the item whose statement it is, an ``order`` or a ``range``."""
+    check: str  # that of the item whose statement it is, an ``order`` or a ``range``
     vary: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Values of axes, or parts; each is a setting of its own, with all others as the study has them."""
-    also: tuple[Point, ...] = ()
-    """Settings that change several things at once."""
+    also: tuple[Point, ...] = ()  # settings that change several things at once
     at: Point = field(default_factory=dict)
     """Coordinates that hold for all settings, such as the only load at which all were run."""
     against: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Those of the values that contradict what the paper states: what holds with them explains nothing."""
-    stated: tuple[float, ...] = ()
-    """The sizes of the effect in the paper."""
-    text: str = ""
-    """The title of the panel."""
+    stated: tuple[float, ...] = ()  # the sizes of the effect in the paper
+    text: str = ""  # the title of the panel
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from earlybird.paths import shipped_file
 from earlybird.study.language.definition import SCALES, Study
 from earlybird.study.language.loading import load
 
-ALL = "all"
-"""In place of a study's name: every study."""
+ALL = "all"  # in place of a study's name: every study
 
 
 @cache

@@ -69,8 +69,7 @@ class WrittenGrid:
     part: str
     scales: tuple[str, ...]
     axes: Mapping[str, tuple[Scalar, ...]]
-    seeds: int | None = None
-    """At most so many, where the scale has more."""
+    seeds: int | None = None  # at most so many, where the scale has more
     vary: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """In place of the grid itself: the grid with each of these axes, or parts, alone."""
 

@@ -7,8 +7,7 @@ from typing import Final
 from earlybird.errors import InputError
 from earlybird.metrics import Direction, StudyEntry, studies
 
-NOTHING = 1e-9
-"""What is smaller is zero but for rounding."""
+NOTHING = 1e-9  # what is smaller is zero but for rounding
 
 
 PRINTED: Final = {("share", "%"): 100.0, ("s", "ms"): 1000.0, ("bit/s", "Mb/s"): 1e-6}
@@ -21,16 +20,11 @@ class Metric:
 
     name: str
     label: str
-    unit: str = ""
-    """Unit in print."""
-    digits: int = 1
-    """Most decimals in print; three significant digits are enough."""
-    scale: float = 1.0
-    """Printed value ÷ stored value, such as 100 for a share printed in per cent."""
-    is_signed: bool = False
-    """Whether values may be negative."""
-    better: Direction = ""
-    """Which values are better for who watches or listens, where that has a meaning."""
+    unit: str = ""  # unit in print
+    digits: int = 1  # most decimals in print; three significant digits are enough
+    scale: float = 1.0  # printed value ÷ stored value, such as 100 for a share printed in per cent
+    is_signed: bool = False  # whether values may be negative
+    better: Direction = ""  # which values are better for who watches or listens, where that has a meaning
 
     @property
     def range(self) -> tuple[float, float]:

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 
 from earlybird.study.language.definition import Study
 
-DURATION = re.compile(r"([0-9.]+)(ms|s)")
-"""A duration as scenarios write it."""
+DURATION = re.compile(r"([0-9.]+)(ms|s)")  # a duration as scenarios write it
 
 
 def spaced(value: object) -> object:

@@ -9,10 +9,8 @@ from typing import Any, Final
 from earlybird.metrics import studies
 from earlybird.study.language.definition import Part, Study
 
-MEASURE: Final = "measure."
-"""Before a key of a scenario's table ``measure``."""
-PART: Final = "part."
-"""Before a key of a part."""
+MEASURE: Final = "measure."  # before a key of a scenario's table ``measure``
+PART: Final = "part."  # before a key of a part
 
 
 def observed(study: Study, part: Part) -> tuple[str, ...]:

@@ -8,9 +8,7 @@ Point: TypeAlias = Mapping[str, object]
 """Coordinates of a quantity: values of axes, a group, a start-up delay; `minus` and `over` hold the coordinates that
 differ in the quantity it is compared with. With ``by = "flow"`` the group takes single flows instead of whole runs."""
 
-NOT_AXES: Final = ("group", "part", "delay", "by")
-"""Coordinates that are not the value of an axis."""
+NOT_AXES: Final = ("group", "part", "delay", "by")  # coordinates that are not the value of an axis
 DIFFERENCE: Final = "minus"
 RATIO: Final = "over"
-SECOND: Final = (DIFFERENCE, RATIO)
-"""Coordinates that hold those of a second point."""
+SECOND: Final = (DIFFERENCE, RATIO)  # coordinates that hold those of a second point

@@ -14,8 +14,7 @@ from earlybird.study.language.points import Scalar
 from earlybird.study.language.text_templates import TextTemplate, check_text_template, text_template
 from earlybird.tables import Table, build, listed, read_toml, section
 
-FILE = "papers.toml"
-"""Below the folder of studies."""
+FILE = "papers.toml"  # below the folder of studies
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +32,8 @@ class Paper:
     """A paper, and whether it holds: the answer in a sentence, with a picture."""
 
     title: str
-    name: str
-    """Its name in a few words."""
-    study: str = ""
-    """The study whose results answer, and which has the picture."""
+    name: str  # its name in a few words
+    study: str = ""  # the study whose results answer, and which has the picture
     picture: Picture | None = None
     answer: TextTemplate | None = None
 
@@ -45,12 +42,9 @@ class Paper:
 class Line:
     """The line of an entry on the start page, in plain words."""
 
-    says: str
-    """The statement of the paper."""
-    check: str
-    """The statement whose verdict counts; nothing if the paper states nothing."""
-    ours: TextTemplate
-    """Our finding."""
+    says: str  # the statement of the paper
+    check: str  # the statement whose verdict counts; nothing if the paper states nothing
+    ours: TextTemplate  # our finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +55,8 @@ class Entry:
     title: str
     kind: Literal["figure", "table", "equation", "statement", "experiment"]
     study: str = ""
-    why: str = ""
-    """Why no study does."""
-    line: Line | None = None
-    """For the first entry of a study's item: what the start page says of the item."""
+    why: str = ""  # why no study does
+    line: Line | None = None  # for the first entry of a study's item: what the start page says of the item
 
     @property
     def paper(self) -> str:
@@ -76,8 +68,7 @@ class Entry:
 class Register:
     """All that the papers show."""
 
-    papers: Mapping[str, Paper]
-    """By letter."""
+    papers: Mapping[str, Paper]  # by letter
     entries: tuple[Entry, ...]
 
 

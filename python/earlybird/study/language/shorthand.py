@@ -11,8 +11,7 @@ from earlybird.tables import Table, build
 
 FORMS: Final = ("rises", "falls", "least", "most", "between", "equals", "table", "values")
 """Kinds of statements, of which a check has one."""
-OF_TABLES: Final = ("metric", "at", "cells")
-"""Keys that the numbers of a table have themselves."""
+OF_TABLES: Final = ("metric", "at", "cells")  # keys that the numbers of a table have themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,37 +24,28 @@ class Statement:
     """
 
     id: str
-    must: str = ""
-    """The sentence, which can be understood alone, of what follows from the algorithm alone …"""
-    claim: str = ""
-    """… or what a paper states that depends on what it leaves open …"""
-    report: str = ""
-    """… or what only sets numbers side by side."""
+    must: str = ""  # the sentence, which can be understood alone, of what follows from the algorithm alone …
+    claim: str = ""  # … or what a paper states that depends on what it leaves open …
+    report: str = ""  # … or what only sets numbers side by side
     paper: str = ""
     metric: str = ""
-    at: Point = field(default_factory=dict)
-    """Coordinates of all of its quantities."""
+    at: Point = field(default_factory=dict)  # coordinates of all of its quantities
     cells: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     each: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     where: Table = field(default_factory=dict)
     """Leaves out cells: those in which a quantity (`metric` if it is another one, `at`) is not `above` a value."""
     rises: Any = None
     """The metric rises along the values of one axis, or from each point of a list to the next."""
-    falls: Any = None
-    """The same with falling."""
+    falls: Any = None  # the same with falling
     least: float | None = None
     most: float | None = None
-    between: tuple[float, float] | None = None
-    """Smallest and largest value that is allowed."""
+    between: tuple[float, float] | None = None  # smallest and largest value that is allowed
     equals: float | None = None
-    table: str = ""
-    """The paper's numbers in this table below expected/ stand beside ours."""
-    values: bool = False
-    """Nothing is to hold: of a report, the quantity itself, cell by cell."""
+    table: str = ""  # the paper's numbers in this table below expected/ stand beside ours
+    values: bool = False  # nothing is to hold: of a report, the quantity itself, cell by cell
     ratio_at_most: float = 1.0
     """Of an order: the smaller of two neighbours is at most this share of the larger."""
-    margin: float = 0.0
-    """Of an order: by so much two neighbours may be the other way round."""
+    margin: float = 0.0  # of an order: by so much two neighbours may be the other way round
     because: str = ""
     shown_by: tuple[str, ...] = ()
     cause: Table = field(default_factory=dict)

@@ -15,12 +15,10 @@ from earlybird.tables import Table, build, section
 class Choice:
     """Words that depend on what came of a statement."""
 
-    check: str
-    """The statement's name in the study."""
+    check: str  # the statement's name in the study
     yes: str
     no: str
-    open: str
-    """The words if it is undecided, could not be tested, or was not run."""
+    open: str  # the words if it is undecided, could not be tested, or was not run
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +26,7 @@ class TextTemplate:
     """A sentence with ``{names}`` for quantities and for words, which may hold quantities in their turn."""
 
     text: str
-    at: Point = field(default_factory=dict)
-    """Keys that all quantities share: ``metric`` and coordinates."""
+    at: Point = field(default_factory=dict)  # keys that all quantities share: ``metric`` and coordinates
     values: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """By name, what each quantity has besides."""
     words: Mapping[str, Choice] = field(default_factory=dict)

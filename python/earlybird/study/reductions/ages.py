@@ -9,16 +9,11 @@ from scipy import signal
 
 from earlybird.study.reductions.whole_runs import number
 
-YOUNG = 0.020
-"""Seconds above the longest round trip up to which an age says nothing of a packet sent later."""
-BIN = 0.005
-"""Width in seconds of a bin of the histogram."""
-LONGEST = 0.6
-"""Seconds; the histogram ends here."""
-HISTORY = 100.0
-"""Seconds that are shown of one flow's history."""
-PROMINENCE = 0.1
-"""A cluster stands out from its surroundings by this share of the tallest bin."""
+YOUNG = 0.020  # seconds above the longest round trip up to which an age says nothing of a packet sent later
+BIN = 0.005  # width in seconds of a bin of the histogram
+LONGEST = 0.6  # seconds; the histogram ends here
+HISTORY = 100.0  # seconds that are shown of one flow's history
+PROMINENCE = 0.1  # a cluster stands out from its surroundings by this share of the tallest bin
 
 
 def age_values(duplicates: pl.DataFrame, longest_round_trip: float) -> dict[str, float]:

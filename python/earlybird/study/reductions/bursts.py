@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from earlybird.result import Result
     from earlybird.study.reductions.observations import Observation
 
-LONG = 1.0
-"""Seconds of delay from which on a burst counts as long."""
-LARGEST_BUFFER = 10.0
-"""Seconds of playout buffer that count as “at least that”."""
+LONG = 1.0  # seconds of delay from which on a burst counts as long
+LARGEST_BUFFER = 10.0  # seconds of playout buffer that count as “at least that”
 OF_ITS_OWN = 3
 """Losses in a row whose delay is a local maximum of its own; left out where growth is looked at."""
 

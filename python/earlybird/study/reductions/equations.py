@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from earlybird.models import early_thresholds, printed_timeouts, queueing_delays, retransmission_timeouts
 
-CLOCK = 0.001
-"""Seconds; the granularity of the senders' clock by the rules of the RFCs."""
+CLOCK = 0.001  # seconds; the granularity of the senders' clock by the rules of the RFCs
 
 Equation = Callable[[Iterable[float]], Iterator[float]]
 

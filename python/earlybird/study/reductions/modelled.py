@@ -10,8 +10,7 @@ from earlybird.result import Result
 from earlybird.study.reductions.observations import Observation
 from earlybird.study.runs.plan import StudyRun
 
-RARE = 1e-4
-"""The share of late packets below which a video counts as in time."""
+RARE = 1e-4  # the share of late packets below which a video counts as in time
 
 
 def observe_model(run: StudyRun, result: Result) -> Observation:

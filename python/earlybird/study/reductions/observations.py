@@ -55,15 +55,11 @@ class Observation:
     part: str
     axes: Mapping[str, Scalar]
     seed: int
-    flows: int
-    """Number of observed flows."""
-    load: float
-    """Measured T/µ; NaN where nothing sets it."""
+    flows: int  # number of observed flows
+    load: float  # measured T/µ; NaN where nothing sets it
     values: Mapping[str, float]
-    delays: NDArray[np.float64]
-    """Start-up delays in seconds."""
-    success: NDArray[np.float64]
-    """Share of flows in time at each of them."""
+    delays: NDArray[np.float64]  # start-up delays in seconds
+    success: NDArray[np.float64]  # share of flows in time at each of them
     late: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     """Share of late packets, and late units per flow, at each of them."""
     members: Mapping[str, "Observation"] = field(default_factory=dict)

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import polars as pl
 
-AFTER = 0.4
-"""Seconds after the loss that are shown, and a quarter of them before it."""
+AFTER = 0.4  # seconds after the loss that are shown, and a quarter of them before it
 
 
 def packet_values(trace: pl.DataFrame, round_trip: float) -> dict[str, float]:

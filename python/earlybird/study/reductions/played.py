@@ -23,8 +23,7 @@ MEASURES: Final = {
     "emulator_added_delay_p99_s": "added_delay_p99_us",
 }
 """Metrics, and what they are called in a play's summary."""
-OF_WINDOW: Final = ("cwnd_variation", "cwnd_change_per_s", "cwnd_falls")
-"""Metrics of its samples."""
+OF_WINDOW: Final = ("cwnd_variation", "cwnd_change_per_s", "cwnd_falls")  # metrics of its samples
 MICROSECOND: Final = 1e-6
 
 

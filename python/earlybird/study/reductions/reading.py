@@ -22,8 +22,7 @@ from earlybird.study.reductions.played import observe_play
 from earlybird.study.runs.execution import resolved, results
 from earlybird.study.runs.plan import StudyRun, plan
 
-AT_ONCE = 500
-"""Runs that are read at once; more are read in several processes."""
+AT_ONCE = 500  # runs that are read at once; more are read in several processes
 
 
 def observations(study: Study, scale: str, store: Store) -> tuple[list[Observation], int]:

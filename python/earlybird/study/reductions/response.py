@@ -7,12 +7,10 @@ from numpy.typing import NDArray
 from earlybird.models import pert_response
 from earlybird.plots.lines import plain_line
 
-SECOND_THRESHOLD = 0.010
-"""Seconds of queueing delay up to which the probability stays small (SIGCOMM 2007)."""
+SECOND_THRESHOLD = 0.010  # seconds of queueing delay up to which the probability stays small (SIGCOMM 2007)
 LEAST_THIRD = 2 * SECOND_THRESHOLD
 """Seconds of queueing delay from which a sender always answers, in the form of 2007; in that of 2008 the least."""
-THIRD_SHARE = 0.65
-"""The third threshold of 2008 as a share of the largest queueing delay so far."""
+THIRD_SHARE = 0.65  # the third threshold of 2008 as a share of the largest queueing delay so far
 
 
 def response_values(series: pl.DataFrame, flow: str) -> dict[str, float]:

@@ -5,12 +5,10 @@ import polars as pl
 
 from earlybird.plots.lines import plain_line
 
-SPAN = 90.0
-"""Seconds at the end of a run that are looked at (PERT-video paper, figure 11) …"""
+SPAN = 90.0  # seconds at the end of a run that are looked at (PERT-video paper, figure 11) …
 SHARE = 3 / 7
 """… and of a shorter run the share that they are of the paper's film of 210 s: it shall not begin in slow start."""
-FALL = 0.8
-"""A sample below this share of the one before is a fall."""
+FALL = 0.8  # a sample below this share of the one before is a fall
 
 
 def window_values(series: pl.DataFrame, flow: str) -> dict[str, float]:

@@ -32,10 +32,8 @@ class Cost:
     study: str
     scale: str
     runs: int
-    simulated_s: float
-    """Estimated sum of what the runs simulate."""
-    processor_s: float
-    """Estimated processor time, that of writing the results included."""
+    simulated_s: float  # estimated sum of what the runs simulate
+    processor_s: float  # estimated processor time, that of writing the results included
     jobs: int
 
     @property

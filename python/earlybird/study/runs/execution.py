@@ -40,10 +40,8 @@ class StudyOutcome:
     store: Path
     runs: int
     """Number of runs of the studies at this scale, or of the shard; one that several of them ask for counts once."""
-    made: int
-    """The number of runs that were made now."""
-    awaited: int
-    """The number of runs of other shards that have no result here yet."""
+    made: int  # the number of runs that were made now
+    awaited: int  # the number of runs of other shards that have no result here yet
 
 
 @dataclass(frozen=True, slots=True)

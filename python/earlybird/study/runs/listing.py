@@ -17,11 +17,9 @@ class StudyInfo:
     title: str
     question: str
     scales: tuple[str, ...]
-    items: tuple[str, ...]
-    """The figures and tables that it is about."""
+    items: tuple[str, ...]  # the figures and tables that it is about
     folder: Path
-    runs: Mapping[str, int]
-    """The number of runs of each scale."""
+    runs: Mapping[str, int]  # the number of runs of each scale
 
 
 def list_studies() -> list[StudyInfo]:

@@ -15,11 +15,9 @@ class StudyRun:
     """One run that a study asks for."""
 
     part: Part
-    axes: Mapping[str, Scalar]
-    """The value of every axis that is set or has a default."""
+    axes: Mapping[str, Scalar]  # the value of every axis that is set or has a default
     seed: int
-    settings: Mapping[str, object]
-    """Changes of the part's scenario."""
+    settings: Mapping[str, object]  # changes of the part's scenario
 
 
 def plan(study: Study, scale: str) -> list[StudyRun]:

@@ -23,12 +23,9 @@ from earlybird.study.search.space import planned_runs_of, runs_of
 from earlybird.study.statements.quantities import Measurements
 from earlybird.sweeps import make, missing_jobs
 
-SEED = 1
-"""Of the sampler."""
-BATCH = 8
-"""Settings that are asked for before the first of them is known."""
-AT_RANDOM = 24
-"""Settings that are drawn before the sampler learns from them."""
+SEED = 1  # of the sampler
+BATCH = 8  # settings that are asked for before the first of them is known
+AT_RANDOM = 24  # settings that are drawn before the sampler learns from them
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +51,8 @@ class Exploration:
     """All that was tried."""
 
     search: Search
-    trials: Sequence[Trial]
-    """In the order in which they were tried; the first is the study's own setting."""
-    confirmed: Sequence[Trial]
-    """The study's own setting, then the best ones, at the larger scale."""
+    trials: Sequence[Trial]  # in the order in which they were tried; the first is the study's own setting
+    confirmed: Sequence[Trial]  # the study's own setting, then the best ones, at the larger scale
     importances: Mapping[str, float] = field(default_factory=dict)
     """The importance of each parameter for being among the best, in shares of 1."""
 

@@ -35,8 +35,7 @@ class Statement:
 
     item: str
     text: str
-    paper: str
-    """The paper's number or words, if it gives any."""
+    paper: str  # the paper's number or words, if it gives any
     tolerance: str
 
 
@@ -47,8 +46,7 @@ class Reading:
     statement: Statement
     ours: str
     interval: str
-    miss: float
-    """Tolerances beyond what is allowed; 0 where it is met."""
+    miss: float  # tolerances beyond what is allowed; 0 where it is met
 
     @property
     def is_met(self) -> bool:

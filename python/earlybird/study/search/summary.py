@@ -14,8 +14,7 @@ from earlybird.study.search.exploration import BATCH, SEED, Exploration, Trial
 from earlybird.study.search.objective import Reading
 from earlybird.study.search.outcome import Outcome
 
-DIGITS = 4
-"""Decimals of distances and misses in the tables."""
+DIGITS = 4  # decimals of distances and misses in the tables
 CHANCE = 0.05
 """The accepted probability that any pair is called exclusive by chance, if settings were drawn at random."""
 

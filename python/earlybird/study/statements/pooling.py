@@ -10,8 +10,7 @@ from earlybird.statistics import crossing, interpolate, weighted_mean
 from earlybird.study.reductions import bursts
 from earlybird.study.reductions.observations import Observation
 
-Pool = Sequence[Observation]
-"""Runs that are averaged, each with the weight of its flows."""
+Pool = Sequence[Observation]  # runs that are averaged, each with the weight of its flows
 BY_DELAY = ("late_share", "late_units", "audio_gaps")
 """Measures of lateness, which need the coordinate ``delay``."""
 

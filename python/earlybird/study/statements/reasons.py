@@ -11,8 +11,7 @@ from earlybird.study.statements.sensitivity import Sensitivity, Setting
 from earlybird.study.statements.verdicts import Verdict
 from earlybird.study.statements.wording import joined
 
-MOST_NAMED = 4
-"""So many settings in which a statement holds are named, of more only how many there are."""
+MOST_NAMED = 4  # so many settings in which a statement holds are named, of more only how many there are
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from earlybird.study.statements.quantities import Measurements
 from earlybird.study.statements.verdicts import Verdict, was_run
 from earlybird.study.statements.wording import is_in_points, size_printer, spread_text
 
-AS_IT_IS = "as the study has it"
-"""The setting in which nothing is changed."""
+AS_IT_IS = "as the study has it"  # the setting in which nothing is changed
 
 SIZES = {"place": pl.Int64, "setting": pl.String, "cell": pl.String, "size": pl.Float64, "holds": pl.String}
 """Columns of the table behind a panel's plot."""
@@ -28,10 +27,8 @@ SIZES = {"place": pl.Int64, "setting": pl.String, "cell": pl.String, "size": pl.
 class Setting:
     """One setting of a panel and the verdict under it."""
 
-    parameter: str
-    """The change."""
-    value: str
-    """Into what."""
+    parameter: str  # the change
+    value: str  # into what
     verdict: Verdict
     sizes: str
     """The effect, or the quantity that has to stay within bounds: its median over the cells and its range."""
@@ -51,10 +48,8 @@ class Sensitivity:
     panel: Panel
     check: Check
     settings: tuple[Setting, ...]
-    axis: str
-    """The title of its sizes, with their unit."""
-    scale: float
-    """Printed size ÷ stored size."""
+    axis: str  # the title of its sizes, with their unit
+    scale: float  # printed size ÷ stored size
 
     @property
     def least(self) -> float | None:

@@ -19,8 +19,7 @@ NO_RUNS = "nothing measured"
 TIE = "no difference"
 ONE_SEED = "one seed"
 NOISE = "within the noise"
-BY_CHANCE = "the other way round, but no more than chance gives among so many cells"
-"""Notes on single cells."""
+BY_CHANCE = "the other way round, but no more than chance gives among so many cells"  # notes on single cells
 
 _AGAINST: dict[Holds, int] = {"no": 0, "undecided": 1}
 """Which outcomes of a cell speak against a statement, the worst first."""
@@ -31,10 +30,8 @@ class Finding:
     """One cell of a statement."""
 
     cell: Mapping[str, Scalar]
-    label: str
-    """The comparison in words."""
-    paper: str
-    """The paper's number in print, if it gives one."""
+    label: str  # the comparison in words
+    paper: str  # the paper's number in print, if it gives one
     ours: str
     interval: str
     effect: float
@@ -43,8 +40,7 @@ class Finding:
     """The strength of the evidence for the statement, comparable between its cells; negative if against."""
     holds: Holds
     note: str = ""
-    value: float = math.nan
-    """The quantity that had to stay within bounds, in stored units."""
+    value: float = math.nan  # the quantity that had to stay within bounds, in stored units
     found: float = math.nan
     """The compared value in stored units: the smaller side of an order, the quantity within bounds, or ours."""
     allowed: float = math.nan
@@ -66,12 +62,10 @@ class Verdict:
     """The verdict on a statement."""
 
     item: str
-    id: str
-    """Of the check; nothing for curves without a statement."""
+    id: str  # of the check; nothing for curves without a statement
     level: Level
     statement: str
-    variant: str
-    """The setting it was tested with, where that is not the study's main one."""
+    variant: str  # the setting it was tested with, where that is not the study's main one
     paper: str
     ours: str
     interval: str
