@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from earlybird.planning.stream import StreamSpec
 
 LINUX_BUFFER: Final = 4 * 2**20  # bytes up to which Linux lets a send buffer grow (`tcp_wmem`, tcp(7)) ..
-OVERHEAD: Final = 2  # ... of which half is for its own bookkeeping (`tcp_adv_win_scale`, tcp(7)).
+OVERHEAD: Final = 2  # ... of which half is for its own bookkeeping (`tcp_adv_win_scale`, tcp(7))
 UNSENT: Final = 0.1
 """Seconds of film that wait in the kernel unsent: as little as keeps the sender busy between two wake-ups."""
 LEAST_UNSENT: Final = 16 * 1024
