@@ -284,7 +284,7 @@ impl Scoreboard {
             self.advance_in_abandoned(ack, &mut change);
         }
         if !blocks.is_empty() {
-            change.has_new_sack |= self.mark_sacked(origin, blocks);
+            change.has_new_sack = self.mark_sacked(origin, blocks);
         }
         if is_below_abandoned {
             // The peer waits for abandoned segments, which are no loss. Another hole counts only if something arrived behind it.
@@ -337,7 +337,6 @@ impl Scoreboard {
         // Karn's algorithm: an ACK of retransmitted segments is ambiguous.
         change.rtt = (change.advanced > 0 && !was_retransmitted).then(|| now - departed);
         if !self.sacked.is_empty() {
-            change.has_new_sack = change.advanced > 0;
             self.sacked.remove_below(una);
         }
     }

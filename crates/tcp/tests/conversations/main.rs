@@ -6,6 +6,7 @@
 
 mod accurate_ecn;
 mod acking;
+mod batches;
 mod blind;
 mod closing;
 mod congestion;

@@ -5,6 +5,7 @@ use crate::follows;
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::Area;
+use earlybird_tcp::WindowReduction;
 
 /// A connection with the first ten of so many segments outstanding, at 100 ms.
 fn ten_of(segments: u64) -> Host {
@@ -46,6 +47,50 @@ fn three_segments_in_one_duplicate_enter_at_once() {
     host.ack(1, &[2..5]).sends_numbers(&[1]).has_window(5.0, 5.0);
     assert!(host.connection.is_recovering());
     follows(Area::Recovery, "rfc6675", "RFC 6675");
+}
+
+/// §5: an ACK with new SACK information is a duplicate "regardless of its status as a cumulative acknowledgment"; step (2)
+/// applies to it.
+#[test]
+fn an_ack_that_advances_and_reports_three_segments_enters_at_once() {
+    let mut host = ten_of(100);
+    // Ten were outstanding when it arrived: cwnd = 5; pipe = |7..10| + the retransmission = 5.
+    host.ack(3, &[4..7]).sends_numbers(&[3]).has_window(5.0, 5.0);
+    assert!(host.connection.is_recovering());
+    // Two of ten have left without a report: everything up to RecoveryPoint = 10 ends it.
+    host.at(300).ack(11, &[]).has_window(5.0, 5.0);
+    assert!(!host.connection.is_recovering());
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
+}
+
+/// §5: a cumulative ACK resets `DupAcks` first, and is the first duplicate if it reports something new; one that repeats known
+/// blocks is none.
+#[test]
+fn an_ack_that_advances_and_reports_one_segment_is_the_first_duplicate() {
+    let mut host = ten_of(100);
+    host.ack(1, &[3..4]).ack(1, &[3..4, 5..6]).ack(2, &[3..4, 5..6]);
+    assert!(
+        !host.connection.is_recovering(),
+        "known blocks are no duplicate, and the two before it do not count any more"
+    );
+    let mut host = ten_of(100);
+    host.ack(3, &[4..5]).ack(3, &[4..6]);
+    assert!(!host.connection.is_recovering(), "two segments above the hole");
+    host.ack(3, &[4..7]);
+    assert!(host.connection.is_recovering(), "the third duplicate");
+    follows(Area::Recovery, "rfc6675", "RFC 6675");
+}
+
+/// RFC 9937 §6.2: the ACK that reveals the loss is no `SafeACK`, although it advances.
+#[test]
+fn an_advancing_ack_that_reveals_a_loss_is_not_safe_for_proportional_rate_reduction() {
+    let mut host =
+        Host::connected(&plain().with_initial_window(10).with_window_reduction(WindowReduction::Proportional));
+    host.write(100_000).forget_sent();
+    // inflight = |9, 10| = 2 below ssthresh = 5: prr_delivered = 7 would allow 3 more; the fast retransmit is one of them.
+    host.at(200).ack(2, &[3..9]).has_window(5.0, 5.0);
+    host.forget_sent();
+    assert!(host.connection.is_recovering());
 }
 
 /// §4 `IsLost`: two segments above are not enough, wherever they lie.

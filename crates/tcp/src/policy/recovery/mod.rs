@@ -30,7 +30,8 @@ pub(crate) enum Outcome {
     /// All that was outstanding when recovery began is acknowledged. `NewReno` of the RFCs: the window gives back `surplus`
     /// segments against a burst.
     Recovered { surplus: f64 },
-    /// The `duplicates`-th duplicate, or its age if 0, revealed a loss among `flight` segments: the window is reduced.
+    /// The `duplicates`-th duplicate, or its age if 0, revealed a loss among `flight` segments: the window is reduced. The
+    /// cumulative ACK may have advanced as well.
     Loss { duplicates: u32, flight: u64 },
     /// A duplicate that changes nothing yet; counted if it brought news outside recovery.
     Duplicate { counted: Option<u32> },

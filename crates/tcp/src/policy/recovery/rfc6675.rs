@@ -44,23 +44,39 @@ impl Rfc6675 {
         }
     }
 
+    /// Processes a cumulative ACK outside recovery. If SACK reports something new, it is the first duplicate as well and may start
+    /// recovery ("regardless of its status as a cumulative acknowledgment", RFC 6675 §5).
+    fn on_progress(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
+        self.reset_duplicates();
+        // An ACK inside a segment acknowledges no segment, and the window does not grow.
+        let progress = if arrival.ack.advanced > 0 { Outcome::Progress } else { Outcome::Nothing };
+        if arrival.ack.has_new_sack { self.count_duplicate(arrival, scoreboard).unwrap_or(progress) } else { progress }
+    }
+
     fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
         if !arrival.ack.has_new_sack {
             return Outcome::Duplicate { counted: None };
         }
+        let outcome = self.count_duplicate(arrival, scoreboard);
+        outcome.unwrap_or(Outcome::Duplicate { counted: Some(self.duplicates) })
+    }
+
+    /// Counts an ACK with new SACK information, and enters recovery if it indicates loss.
+    #[inline(never)]
+    fn count_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Option<Outcome> {
         self.duplicates += 1;
         let is_lost = lost_below(scoreboard) > scoreboard.una();
         // Enough segments SACKed at once count as the third duplicate (RFC 6675 step 2).
         let duplicates = if is_lost { self.duplicates.max(DUP_THRESH) } else { self.duplicates };
-        if (is_lost || arrival.is_loss(duplicates, scoreboard))
-            && self.recovery_point.is_none_or(|point| scoreboard.una() >= point)
-        {
-            // Segments of limited transmit do not count as flight (RFC 6675 step 4.2 by RFC 5681 §3.2).
-            let flight = scoreboard.outstanding().saturating_sub(self.limited);
-            self.enter(scoreboard);
-            return Outcome::Loss { duplicates, flight };
+        let is_new_window = self.recovery_point.is_none_or(|point| scoreboard.una() >= point);
+        if !(is_new_window && (is_lost || arrival.is_loss(duplicates, scoreboard))) {
+            return None;
         }
-        Outcome::Duplicate { counted: Some(duplicates) }
+        // Segments of limited transmit do not count as flight (RFC 6675 step 4.2 by RFC 5681 §3.2); those that this ACK
+        // acknowledges do, as in RFC 9937 §6.2 (`RecoverFS`).
+        let flight = (scoreboard.outstanding() + arrival.ack.advanced).saturating_sub(self.limited);
+        self.enter(scoreboard);
+        Some(Outcome::Loss { duplicates, flight })
     }
 
     fn reset_duplicates(&mut self) {
@@ -74,6 +90,7 @@ impl Rfc6675 {
         self.retransmitted_below = scoreboard.una() + 1;
         self.rescued = scoreboard.una();
         self.known_lost_below = lost_below(scoreboard);
+        self.found_loss = true;
         // There may be nothing to retransmit: the real-time mode abandons missing frames.
         self.due = (scoreboard.outstanding() > 0).then(|| scoreboard.una());
     }
@@ -176,13 +193,8 @@ impl LossRecovery for Rfc6675 {
             self.reset_duplicates();
             self.detect_losses(scoreboard);
             if ack.advanced > 0 { Outcome::PARTIAL } else { Outcome::Duplicate { counted: None } }
-        } else if ack.advanced > 0 {
-            self.reset_duplicates();
-            Outcome::Progress
-        } else if ack.is_partial_segment() {
-            // A cumulative acknowledgement is no duplicate (RFC 6675 §5).
-            self.reset_duplicates();
-            Outcome::Nothing
+        } else if ack.bytes > 0 {
+            self.on_progress(arrival, scoreboard)
         } else if !(ack.is_duplicate || ack.has_new_sack) {
             Outcome::Duplicate { counted: None }
         } else {

@@ -44,6 +44,8 @@ impl Sack1 {
         }
     }
 
+    /// Processes an ACK of new data outside recovery. Unlike RFC 6675 §5, ns-2 never takes it for a duplicate: `recv` clears the
+    /// scoreboard and reads no blocks. A batch of losses that one such ACK reports waits for the next duplicates.
     #[inline]
     fn on_progress(&mut self, scoreboard: &mut Scoreboard) -> Outcome {
         self.duplicates = 0;

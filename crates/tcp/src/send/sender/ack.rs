@@ -298,6 +298,10 @@ impl Sender {
                 self.deflate(cx, surplus);
             }
             Outcome::Loss { duplicates, flight } => {
+                if ack.advanced > 0 {
+                    // RFC 6298 measures the round trip of every ACK of new data, whatever else it reports.
+                    self.loss.on_progress(cx, rtt, self.buffer.scoreboard());
+                }
                 let missing = loss::missing(cx.now, duplicates, self.buffer.scoreboard());
                 self.on_loss(cx, missing, flight);
             }
