@@ -1,10 +1,14 @@
 """What `make mutants` says of changes that were noticed, missed, or did not compile."""
 
 import json
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 FILE = "crates/tcp/src/policy/rto/mod.rs"
@@ -37,3 +41,26 @@ def test_a_change_that_never_ends_is_caught_and_one_that_does_not_compile_does_n
     reported = read(tmp_path, outcome("replace + with *", "Timeout"), outcome("replace f with 1", "Unviable"))
     assert reported.stdout.splitlines()[-1].split() == ["all", "1", "0", "100.0%"]
     assert reported.returncode == 0
+
+
+def entries() -> list[dict[str, str]]:
+    """Return the changes that no test can notice."""
+    read: list[dict[str, str]] = tomllib.loads((REPOSITORY / "crates/tcp/mutants.toml").read_text())["equal"]
+    return read
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry['file']}: {entry['change']}")
+def test_a_change_that_counts_as_equal_is_one_of_a_line_that_exists(entry: dict[str, str]) -> None:
+    source = (REPOSITORY / "crates/tcp/src" / entry["file"]).read_text()
+    assert entry["code"] in [line.strip() for line in source.splitlines()]
+    place = re.search(r"(?: in |^replace )(?:<impl \w+ for (\w+)>|(\w+))::(\w+)", entry["change"])
+    assert place is not None
+    owner, function = place[1] or place[2], place[3]
+    assert re.search(rf"^(?:pub.* )?(?:impl\b.*|trait )\b{owner}\b", source, re.MULTILINE)
+    # Names are those of `cargo mutants`: the line lies in the body of the function, before the next one.
+    bodies = re.split(rf"\bfn {function}\b", source)[1:]
+    assert any(entry["code"] in re.split(r"\n    }\n", body)[0] for body in bodies)
+
+
+def test_every_change_that_counts_as_equal_is_listed_once() -> None:
+    assert len({tuple(entry.items()) for entry in entries()}) == len(entries())
