@@ -67,9 +67,27 @@ def section(name: str, node: Node) -> str:
     return "\n".join(parts)
 
 
+def defaults(schema: Node) -> Iterator[tuple[str, str]]:
+    """Yield examples of the tables of congestion controls and queue disciplines: each with its defaults."""
+    controls = {one["name"] for one in json.loads(_core.transports()) if one["parameters"] == [one["name"]]}
+    for key, node in schema["$defs"]["Endpoint"]["properties"].items():
+        if key in controls:
+            yield node["$ref"].rpartition("/")[2], f'endpoint.transport = "{key}"\nendpoint.{key} = {{}}'
+    for choice in schema["$defs"]["Queue"]["oneOf"]:
+        for key, node in choice.get("properties", {}).items():
+            if "$ref" in node:
+                link = f'rate = "10Mb/s", delay = "20ms", queue = {{ {key} = {{}} }}'
+                yield node["$ref"].rpartition("/")[2], f"[network.dumbbell]\nbottleneck = {{ {link} }}"
+
+
 @cache
 def examples() -> dict[str, str]:
     """Return an example of each table and choice: the part of a file in which it stands."""
+    return dict(defaults(json.loads(_core.schema()))) | written()
+
+
+def written() -> dict[str, str]:
+    """Return the examples that are not made from defaults."""
     return tomllib.loads(Path(__file__).with_name("scenario_examples.toml").read_text(encoding="utf-8"))
 
 

@@ -12,7 +12,18 @@ from earlybird.plots.chart import Axis, Chart, Curve, Label, Panel, log_ticks, n
 from earlybird.plots.layout import PHONE
 from earlybird.plots.lines import ALL_LABEL, TOGETHER, Wording, lines_chart
 from earlybird.plots.sensitivity import BOUND, Scale, sensitivity_chart
-from earlybird.plots.style import DARK, FINE_GRAINED, LOOKS, OTHERS, PAPER, dark_colours, look, looks
+from earlybird.plots.style import (
+    DARK,
+    FINE_GRAINED,
+    LOOKS,
+    OTHERS,
+    PAPER,
+    dark_colours,
+    is_transport,
+    look,
+    looks,
+    next_looks,
+)
 from earlybird.plots.vega import document, drawn, specification
 from earlybird.report.figures import _unit_in_title, clip, plot_data
 from earlybird.store import Store
@@ -59,8 +70,18 @@ def test_two_transports_shared_colour_and_marker() -> None:
 
 
 def test_every_transport_has_its_own_style_everywhere() -> None:
-    assert {name.removesuffix(FINE_GRAINED) for name in every_transport()} <= LOOKS.keys()
+    assert all(is_transport(name) for name in every_transport())
     assert looks(["pert", "a queue"])["pert"] == looks(["another", "a third", "pert"])["pert"] == LOOKS["pert"]
+
+
+def test_a_transport_without_an_entry_had_the_look_of_another() -> None:
+    names = [f"new{number}" for number in range(6)]
+    families = [["sack", "sack-er"], *([name, f"{name}-er", f"{name}-rack"] for name in names)]
+    added = next_looks(families)
+    looked = [(each.colour, each.marker) for each in (*LOOKS.values(), *OTHERS, *added.values())]
+    assert [*added] == [name for family in families[1:] for name in family]
+    assert len({*looked[-len(added) :]} - {*looked[: -len(added)]}) == len(added)
+    assert added["new0"] == next_looks(families[:2])["new0"]
 
 
 def test_what_is_no_transport_looked_like_one_beside_it() -> None:

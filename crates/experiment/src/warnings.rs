@@ -53,7 +53,7 @@ fn marks_that_never_come(scenario: &Scenario, plan: &Plan) -> Result<Vec<Scenari
                 value: group.transport.to_string(),
                 problem: "lives by marks, and no queue on its way marks".to_owned(),
                 allowed: "any, but it acts on losses alone here".to_owned(),
-                hint: "`dualpi2` marks, as do `codel`, `fq-codel`, `pie` and `red` with `ecn = true`.".to_owned(),
+                hint: "`dualpi2` marks, as do disciplines such as `codel` with `ecn = true`.".to_owned(),
             });
         }
     }

@@ -28,7 +28,7 @@ pub use ingest::{Encoder, Film, Ingest, Sound};
 pub use loss::{Bernoulli, DropList, Fading, FourState, Gilbert, GilbertElliott, Loss, Periodic};
 pub use measure::{Bursts, Measure, Seeds, Sweep};
 pub use network::{Channel, Dumbbell, Link, Network, Reverse};
-pub use queue::{Codel, DualPi2, FqCodel, Pie, Queue, QueueTable, Red};
+pub use queue::*;
 pub use rate::{RateStep, Speed, Trace};
 pub use scenario::{Backend, NetworkDocument, Scenario};
 pub use segments::{RateRule, Segments};

@@ -38,7 +38,7 @@ def command(
         str,
         typer.Option(
             help="Queue in front of the link: unlimited, a limit in packets (100) or bytes (64kB),"
-            " codel, fq-codel, pie, red or dualpi2."
+            " or a discipline of the scenario reference with its defaults, such as codel."
         ),
     ] = "unlimited",
     loss: Annotated[str | None, typer.Option(help="Share of the packets to lose, such as 1%.")] = None,

@@ -8,12 +8,16 @@ darker, triangles). A fine-grained timer (``-fg``) hollows the marker.
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from earlybird import _core
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 INK: Final = "#20242a"  # text and paper's points
 MUTED: Final = "#6b7280"  # axes and their labels
@@ -103,7 +107,10 @@ LOOKS: Final = {
     "quic-datagrams": Look("#1b5e20", "#66bb6a", DOTTED, "D"),
     "cubic+rto-min": Look("#a678c8", "#dcbdf0", DOTTED, "v"),
 }
-"""All transports but for those with a fine-grained timer, and senders of plans and studies that are more than one."""
+"""
+Transports but for those with a fine-grained timer, and senders of plans and studies that are more than one. Those that
+the register has besides get the next free colour and marker.
+"""
 
 FINE_GRAINED: Final = "-fg"
 
@@ -132,9 +139,9 @@ OPEN: Final = Look(MUTED, DARK[MUTED], SOLID, "D", is_hollow=True)  # where the 
 def look(name: str, position: int = 0) -> Look:
     """Return how a line is drawn: a transport the same in every picture, else by its position among the lines."""
     plain = name.removesuffix(FINE_GRAINED)
-    if plain not in LOOKS:
+    known = LOOKS.get(plain) or _unlisted().get(plain)
+    if known is None:
         return OTHERS[position % len(OTHERS)]
-    known = LOOKS[plain]
     if plain == name:
         return known
     return replace(known, dashes=DOTTED if known.dashes == SOLID else DASH_DOTTED, is_hollow=True)
@@ -151,8 +158,34 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
 
 
 def is_transport(name: str) -> bool:
-    """Return whether a name is one of the register."""
-    return name.removesuffix(FINE_GRAINED) in LOOKS
+    """Return whether a name is one of the register, or that of a sender with a look of its own."""
+    plain = name.removesuffix(FINE_GRAINED)
+    return plain in LOOKS or plain in _unlisted()
+
+
+@cache
+def _unlisted() -> Mapping[str, Look]:
+    """Return the looks of transports without an entry in `LOOKS`."""
+    return next_looks([row["names"] for row in json.loads(_core.transports())])
+
+
+def next_looks(families: Iterable[Sequence[str]]) -> Mapping[str, Look]:
+    """
+    Return looks for the names that `LOOKS` lacks: a colour for each family, and markers that are free in it.
+
+    `families`: the names of a transport with each of its ends, in the order of the register. The order decides, so that
+    a transport which is added at its end changes no other.
+    """
+    free = {shade.colour: [*POLYGONS] for shade in OTHERS}
+    for each in (*LOOKS.values(), *OTHERS):
+        free[each.colour] = [marker for marker in free.get(each.colour, ()) if marker != each.marker]
+    unlisted = [missing for names in families if (missing := [name for name in names if name not in LOOKS])]
+    shades = [OTHERS[number % len(OTHERS)] for number in range(len(unlisted))]
+    return {
+        name: replace(shade, dashes=dashes, marker=free[shade.colour].pop(0))
+        for names, shade in zip(unlisted, shades, strict=True)
+        for name, dashes in zip(names, (SOLID, DASHED, DASH_DOTTED), strict=False)
+    }
 
 
 def dark_colours() -> Mapping[str, str]:
