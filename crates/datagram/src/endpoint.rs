@@ -58,7 +58,9 @@ impl Endpoint {
     pub fn pair(config: Config) -> [Self; 2] {
         match config.control {
             Control::Udp => [Self::Udp(Udp::new(config.mss)), Self::Udp(Udp::new(config.mss))],
-            Control::Tfrc => [Self::TfrcSender(Sender::new(config)), Self::TfrcReceiver(Receiver::default())],
+            Control::Tfrc => {
+                [Self::TfrcSender(Sender::new(config.mss, config.ecn)), Self::TfrcReceiver(Receiver::default())]
+            }
             Control::Srt(parameters) => [
                 Self::SrtSender(srt::Sender::new(parameters, config.mss)),
                 Self::SrtReceiver(srt::Receiver::new(parameters.latency)),

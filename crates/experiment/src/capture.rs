@@ -1,7 +1,6 @@
 //! A packet capture as the hosts that open connections see it, for Wireshark.
 
 use crate::RunError;
-use crate::outputs::output_error;
 use crate::plan::Plan;
 use earlybird_capture::{CaptureFile, Interface, Packets};
 use earlybird_sim::{Content, Observer, Packet, PacketEvent};
@@ -28,13 +27,13 @@ impl Capture {
         let comment = plan.has_short_headers().then(|| format!("This capture {LENGTHS}."));
         let name = "hosts that open connections";
         let interface = Interface { name, packets: Packets::V4, snap_len: IPV4_HEADERS_MAX as u32 };
-        let file = CaptureFile::create(path, comment, &[interface]).map_err(|error| output_error(path, error))?;
+        let file = CaptureFile::create(path, comment, &[interface]).map_err(|error| RunError::output(path, error))?;
         Ok(Self { file, identification: 0 })
     }
 
     pub(crate) fn finish(self) -> Result<(), RunError> {
         let path = self.file.path().to_owned();
-        self.file.finish().map_err(|error| output_error(&path, error))
+        self.file.finish().map_err(|error| RunError::output(&path, error))
     }
 
     fn write(&mut self, at: Instant, packet: &Packet) {

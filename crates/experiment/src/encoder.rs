@@ -1,9 +1,6 @@
 //! Logs of encoders: frames of live streams that were dropped before they were sent, and the rates of films in segments that were
 //! sent.
 
-use crate::plan::Plan;
-use crate::recorder::{FlowRecord, Recorder};
-use crate::table::Table;
 use earlybird_scenario::{Application, Flow};
 use earlybird_traffic::{Encoding, Picture};
 use earlybird_units::Instant;
@@ -13,9 +10,9 @@ use earlybird_units::Instant;
 pub(crate) struct EncoderLog {
     pub(crate) coded: u64,
     /// Moments and kinds of those that were dropped.
-    drops: Vec<(Instant, Picture)>,
+    pub(crate) drops: Vec<(Instant, Picture)>,
     /// Moments and bits per second of the rate's changes; the first one is where it began.
-    rates: Vec<(Instant, f64)>,
+    pub(crate) rates: Vec<(Instant, f64)>,
 }
 
 impl EncoderLog {
@@ -39,11 +36,11 @@ impl EncoderLog {
         }
     }
 
-    fn dropped(&self) -> u64 {
+    pub(crate) fn dropped(&self) -> u64 {
         self.drops.len() as u64
     }
 
-    fn dropped_of(&self, kind: Picture) -> u64 {
+    pub(crate) fn dropped_of(&self, kind: Picture) -> u64 {
         self.drops.iter().filter(|(_, dropped)| *dropped == kind).count() as u64
     }
 
@@ -52,70 +49,17 @@ impl EncoderLog {
         self.dropped() as f64 / self.coded as f64
     }
 
-    fn changes(&self) -> u64 {
+    pub(crate) fn changes(&self) -> u64 {
         self.rates.len() as u64 - 1
     }
 
     /// Returns the rate over the time to the end of the run, in bits per second.
-    fn mean_rate(&self, end: Instant) -> f64 {
+    pub(crate) fn mean_rate(&self, end: Instant) -> f64 {
         // Each rate holds until the next change, the last one until the end.
         let ends = self.rates.iter().skip(1).map(|(at, _)| *at).chain([end]);
         let spans = self.rates.iter().zip(ends).map(|((at, rate), end)| (rate, (end - *at).as_secs_f64()));
         let (bits, seconds) = spans.fold((0.0, 0.0), |(bits, time), (rate, span)| (bits + rate * span, time + span));
         bits / seconds
-    }
-}
-
-/// Adds the counters of encoders: 0 or NaN in a flow without one.
-pub(crate) fn columns(table: Table, records: &[FlowRecord], end: Instant) -> Table {
-    let of = |value: fn(&EncoderLog) -> u64| {
-        records.iter().map(move |flow| flow.encoder.as_ref().map_or(0, value)).collect::<Vec<_>>()
-    };
-    let real = |value: &dyn Fn(&EncoderLog) -> f64| {
-        records.iter().map(|flow| flow.encoder.as_ref().map_or(f64::NAN, value)).collect::<Vec<_>>()
-    };
-    table
-        .integer("frames_encoded", of(|log| log.coded))
-        .integer("frames_dropped", of(EncoderLog::dropped))
-        .integer("b_frames_dropped", of(|log| log.dropped_of(Picture::Both)))
-        .integer("p_frames_dropped", of(|log| log.dropped_of(Picture::Earlier)))
-        .float("frames_dropped_share", real(&EncoderLog::dropped_share))
-        .integer("bitrate_changes", of(EncoderLog::changes))
-        .float("encoder_bps", real(&|log| log.mean_rate(end)))
-}
-
-/// Lists by flow and time which pictures were dropped, and at which rate they are coded from when on; `None` if no flow
-/// has such a film.
-pub(crate) fn table(plan: &Plan, recorder: &Recorder) -> Option<Table> {
-    let logs = plan
-        .flows
-        .iter()
-        .zip(&recorder.flows)
-        .filter_map(|(flow, record)| Some((&flow.name, record.encoder.as_ref()?)));
-    let mut rows = Vec::new();
-    let mut has_any = false;
-    for (name, log) in logs {
-        has_any = true;
-        let drops = log.drops.iter().map(|(at, kind)| (*at, letter(*kind), f64::NAN));
-        let mut own: Vec<_> = drops.chain(log.rates.iter().map(|(at, rate)| (*at, "", *rate))).collect();
-        // Stable: a drop and a change of rate at one time stay in this order.
-        own.sort_by_key(|(at, ..)| *at);
-        rows.extend(own.into_iter().map(|(at, kind, rate)| (name.clone(), at.as_secs_f64(), kind.to_owned(), rate)));
-    }
-    has_any.then(|| {
-        Table::default()
-            .string("flow", rows.iter().map(|row| row.0.clone()))
-            .float("time_s", rows.iter().map(|row| row.1))
-            .string("dropped_frame_type", rows.iter().map(|row| row.2.clone()))
-            .float("bitrate_bps", rows.iter().map(|row| row.3))
-    })
-}
-
-const fn letter(kind: Picture) -> &'static str {
-    match kind {
-        Picture::Both => "B",
-        Picture::Earlier => "P",
-        Picture::Key => "I",
     }
 }
 

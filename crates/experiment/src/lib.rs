@@ -45,8 +45,7 @@ pub use randomness::random_parts;
 pub use recorder::{DropLog, Recorder};
 pub use report::Report;
 pub use setup::RunSetup;
-pub use summary::{Summary, Value};
-pub use table::{Column, Table};
+pub use table::{Column, Summary, Table, Value};
 pub use topology::{AppStart, FlowSpec, RoutePair, Topology};
 pub use unused_settings::unused_settings;
 pub use warnings::{output_warnings, warnings};
@@ -55,7 +54,7 @@ use earlybird_scenario::{Scenario, ScenarioError};
 use earlybird_sim::{Network, Observer, World};
 use earlybird_units::Instant;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The error of a run.
 #[derive(Debug)]
@@ -98,6 +97,12 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
+impl RunError {
+    fn output(path: &Path, error: std::io::Error) -> Self {
+        Self::Output { path: path.to_owned(), error }
+    }
+}
+
 impl From<ScenarioError> for RunError {
     fn from(error: ScenarioError) -> Self {
         Self::Scenario(error)
@@ -121,7 +126,7 @@ pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGo
     let setup = RunSetup::new(scenario, seed)?;
     let report = run_once(&setup, outputs, keep_going)?;
     // Bursts that overlap cannot be told apart: then the first one is measured in a run of its own.
-    match bursts::isolated_burst(scenario, &setup.plan.bottleneck, &report) {
+    match bursts::isolated_burst(scenario, &setup.plan.bottleneck, &report.tables) {
         Some(isolated) => run_once(&RunSetup::new(&isolated, seed)?, outputs, keep_going),
         None => Ok(report),
     }

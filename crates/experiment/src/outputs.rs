@@ -71,15 +71,11 @@ pub(crate) fn finish(files: Files, plan: &Plan, outputs: &Outputs) -> Result<(),
     capture.map_or(Ok(()), Capture::finish)
 }
 
-pub(crate) fn output_error(path: &Path, error: io::Error) -> RunError {
-    RunError::Output { path: path.to_owned(), error }
-}
-
 fn write_file(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), RunError> {
     let create = || {
         let mut file = BufWriter::new(File::create(path)?);
         write(&mut file)?;
         file.flush()
     };
-    create().map_err(|error| output_error(path, error))
+    create().map_err(|error| RunError::output(path, error))
 }

@@ -3,8 +3,7 @@
 //! The register is `python/earlybird/metrics.toml`, one file for both languages. The engine does not need it to run, so
 //! that reports are compared with it in debug builds only: every test that runs a scenario is a test of its tables.
 
-use crate::summary::{Summary, Value};
-use crate::table::{Column, Table};
+use crate::table::{Column, Summary, Table, Value};
 
 include!(concat!(env!("OUT_DIR"), "/register.rs"));
 

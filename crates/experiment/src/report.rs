@@ -1,15 +1,16 @@
 //! The tables of a run.
 
+mod encoder;
+mod playout;
+
 use crate::bursts;
-use crate::encoder;
 use crate::media::{quantile, required_start_up_delay};
 use crate::plan::Plan;
-use crate::playout;
 use crate::recorder::{FIRST_LINK_SUBJECT, FlowDrops, FlowRecord, Recorder};
 use crate::register;
 use crate::repair_times::RepairLog;
-use crate::summary::{Summary, summarise};
-use crate::table::Table;
+use crate::summary::summarise;
+use crate::table::{Summary, Table};
 use earlybird_scenario::Scenario;
 use earlybird_sim::{DropCause, FlowId, Link, Network};
 use earlybird_units::{Duration, Instant};
@@ -194,7 +195,7 @@ fn links(scenario: &Scenario, network: &Network) -> Table {
         .integer("bytes_out", links().map(|link| link.total.bytes_out))
         .float("drop_rate", links().map(|link| share(link.total.packets_dropped, link)))
         .float("mark_rate", links().map(|link| share(link.total.packets_marked, link)))
-        .float("utilisation", links().map(|link| utilisation(link, end)))
+        .float("utilisation", links().map(|link| link.utilisation(end)))
         // Little's law: the time all packets waited, per second.
         .float("mean_queue_packets", links().map(|link| link.waited.as_secs_f64() / span))
         .float("mean_queue_delay_ms", links().map(Link::mean_queue_delay_ms))
@@ -202,11 +203,6 @@ fn links(scenario: &Scenario, network: &Network) -> Table {
         // Impairments are in the order of the links, one for each.
         .integer("packets_reordered", network.all_impairments().map(|link| link.packets_reordered))
         .integer("packets_duplicated", network.all_impairments().map(|link| link.packets_duplicated))
-}
-
-/// Returns how much of what the link could send before `end` it sent: what waits there at the end is not sent.
-pub(crate) fn utilisation(link: &Link, end: Instant) -> f64 {
-    link.bits_sent() / link.settings().bits_before(end)
 }
 
 fn link_groups(plan: &Plan, network: &Network) -> Table {

@@ -7,24 +7,10 @@ use crate::encoder::EncoderLog;
 use crate::plan::Plan;
 use crate::playout::PlayoutLog;
 use crate::recorder::{FlowRecord, Recorder};
-use crate::report::utilisation;
+use crate::table::{Summary, Value};
 use earlybird_scenario::{Application, Profile, Queue, Scenario};
 use earlybird_sim::{DropCause, Link, Network};
 use earlybird_units::{Duration, Instant};
-
-/// A value of a summary.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// A 64-bit floating-point number.
-    Float(f64),
-    /// An integer.
-    Integer(u64),
-    /// A string.
-    String(String),
-}
-
-/// Named values in order.
-pub type Summary = Vec<(String, Value)>;
 
 /// Startup delays in seconds at which the summary states the share of flows on time, if `measure.start-up-delays` has them.
 const NAMED_DELAYS: [u64; 8] = [1, 2, 3, 5, 8, 10, 15, 20];
@@ -205,7 +191,7 @@ impl View<'_> {
 
     fn utilisation(&self) -> Option<f64> {
         let end = Instant::ZERO + self.scenario.duration.duration();
-        self.bottleneck.map(|link| utilisation(link, end))
+        self.bottleneck.map(|link| link.utilisation(end))
     }
 
     /// Returns the mean rate of the first group's flows over that of all lasting flows, where there are others.

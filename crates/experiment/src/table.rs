@@ -1,4 +1,4 @@
-//! Tables as columns.
+//! Tables as columns, and named values.
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,3 +49,17 @@ impl Table {
         self
     }
 }
+
+/// A value of a summary.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A 64-bit floating-point number.
+    Float(f64),
+    /// An integer.
+    Integer(u64),
+    /// A string.
+    String(String),
+}
+
+/// Named values in order.
+pub type Summary = Vec<(String, Value)>;

@@ -11,7 +11,6 @@
 #![allow(clippy::cast_possible_wrap, reason = "C's integers are signed where counters are meant")]
 
 mod calls;
-mod chrono;
 mod config;
 mod cookie_cache;
 mod device;
@@ -26,11 +25,9 @@ mod interface;
 
 mod packet;
 mod preload;
-mod send_feed;
 mod send_queue;
 mod socket;
 mod syscall;
 mod sysctl;
 mod tcp_sock;
 mod time;
-mod urgent;

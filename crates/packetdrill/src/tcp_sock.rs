@@ -1,15 +1,21 @@
 //! A connection with the state that Linux keeps in `tcp_sock`.
 
-use crate::chrono::Chrono;
+mod chrono;
+mod send_feed;
+mod urgent;
+
+pub(crate) use send_feed::End;
+
 use crate::packet::{self, RxSegment};
-use crate::send_feed::SendFeed;
 use crate::send_queue::SendQueue;
 use crate::sysctl;
 use crate::time::{Micros, instant};
-use crate::urgent::Urgent;
+use chrono::Chrono;
 use earlybird_tcp::{Connection, Cx, Event, FastOpenOffer, RfcState, Transmit};
 use earlybird_wire::{Flags, Segment};
+use send_feed::SendFeed;
 use std::net::SocketAddr;
+use urgent::Urgent;
 
 /// A connection of a socket.
 pub(crate) struct TcpSock {

@@ -16,6 +16,7 @@ mod model;
 mod names;
 mod overrides;
 mod parameter_checks;
+mod parameter_values;
 mod parameters;
 mod perturbations;
 mod resolver;

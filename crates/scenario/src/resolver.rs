@@ -3,7 +3,7 @@
 use crate::media::{self, NoMedia, ReadMedia};
 use crate::model::{Network, NetworkDocument, Scenario};
 use crate::schema_walk::{DocumentSchema, SchemaNode};
-use crate::{deserialize, document, overrides, parameter_checks, parameters, schema_check, traces, validate};
+use crate::{deserialize, document, overrides, parameter_checks, parameter_values, schema_check, traces, validate};
 use earlybird_transport::{ScenarioError, Transports};
 use serde_json::Value;
 use std::path::Path;
@@ -61,12 +61,12 @@ impl Resolver<'_> {
     pub fn resolve(&self, text: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
         let schema = DocumentSchema::of(&self.transports);
         let document = Self::applied(text, overrides, schema.root())?;
-        let mut filled = parameters::substitute(&document)?;
+        let mut filled = parameter_values::substitute(&document)?;
         let read = traces::read(&mut filled, self.folder);
         let read = read.and_then(|()| media::read(&mut filled, self.folder, self.media));
         let scenario = read.and_then(|()| self.build(&filled, schema.root()));
         // The check of a value that stands in for a parameter cannot tell where the value came from.
-        scenario.map_err(|error| parameters::blame(error, &document))
+        scenario.map_err(|error| parameter_values::blame(error, &document))
     }
 
     /// Reads a network by itself: a document with the key `network`, and `title`, `parameters` and `variants` as in a scenario.
@@ -76,14 +76,14 @@ impl Resolver<'_> {
     pub fn resolve_network(&self, text: &str, overrides: &[(String, String)]) -> Result<Network, ScenarioError> {
         let schema = DocumentSchema::of_network();
         let document = Self::applied(text, overrides, schema.root())?;
-        let mut filled = parameters::substitute(&document)?;
+        let mut filled = parameter_values::substitute(&document)?;
         let network = traces::read(&mut filled, self.folder).and_then(|()| {
             schema_check::check(&filled, schema.root(), "")?;
             let NetworkDocument { network, .. } = deserialize(&filled, "")?;
             validate::validate_network(&network)?;
             Ok(network)
         });
-        network.map_err(|error| parameters::blame(error, &document))
+        network.map_err(|error| parameter_values::blame(error, &document))
     }
 
     /// Parses a document and applies overrides and variants. Parameters keep their places.
@@ -91,8 +91,8 @@ impl Resolver<'_> {
         let mut document = document::parse(text)?;
         let variants = parameter_checks::take_variants(&mut document)?;
         // Values of parameters select variants; key paths come last, as they override what variants set.
-        let paths = parameters::assign(&mut document, overrides)?;
-        parameters::overlay(&mut document, &variants, root)?;
+        let paths = parameter_values::assign(&mut document, overrides)?;
+        parameter_values::overlay(&mut document, &variants, root)?;
         for (key, value) in paths {
             overrides::set(&mut document, root, key, value)?;
         }

@@ -8,7 +8,8 @@
 mod buckets;
 
 use crate::events::SimEvent;
-use crate::packet_pool::{PacketPool, SlotId};
+use crate::ids::SlotId;
+use crate::packet_pool::PacketPool;
 use buckets::Buckets;
 use earlybird_units::Instant;
 use std::cmp::Reverse;

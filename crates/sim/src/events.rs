@@ -1,7 +1,7 @@
 //! Events and their total order.
 
 use crate::ids::LinkId;
-use crate::packet_pool::SlotId;
+use crate::ids::SlotId;
 use crate::timestamp::Timestamp;
 use earlybird_units::Instant;
 

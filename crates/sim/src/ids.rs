@@ -39,3 +39,28 @@ impl EndpointId {
         self.0 & 1 == 0
     }
 }
+
+/// The number of a slot in the pool of packets, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SlotId(u32);
+
+impl SlotId {
+    pub(crate) const NONE: Self = Self(u32::MAX);
+
+    /// Returns the index. That of `NONE` is out of bounds.
+    #[inline]
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Queues identify packets by plain numbers.
+impl SlotId {
+    pub(crate) const fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+
+    pub(crate) const fn number(self) -> u32 {
+        self.0
+    }
+}

@@ -5,6 +5,7 @@
 //! allocated per packet once the buffers have grown.
 #![forbid(unsafe_code)]
 
+mod agent;
 mod endpoint;
 mod event_queue;
 mod events;

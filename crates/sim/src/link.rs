@@ -235,6 +235,11 @@ impl Link {
         self.queue_lengths.as_ref().map_or(&[], |queue_lengths| &queue_lengths.counts)
     }
 
+    /// Returns how much of what the link could send before `end` it sent: what waits there at the end is not sent.
+    pub fn utilisation(&self, end: Instant) -> f64 {
+        self.bits_sent() / self.settings().bits_before(end)
+    }
+
     /// Returns the mean queueing delay of the packets that the link sent, in milliseconds.
     pub fn mean_queue_delay_ms(&self) -> f64 {
         1e3 * self.waited.saturating_sub(self.dropped_queueing_delay).as_secs_f64()

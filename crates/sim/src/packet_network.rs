@@ -3,10 +3,10 @@
 use crate::events::{EventKind, SimEvent};
 use crate::forwarding::Forwarder;
 use crate::ids::LinkId;
+use crate::ids::SlotId;
 use crate::network::Network;
 use crate::observer::{Observer, PacketEvent};
 use crate::packet::Packet;
-use crate::packet_pool::SlotId;
 use crate::timestamp::Timestamp;
 use earlybird_units::{Duration, Instant};
 use std::collections::VecDeque;

@@ -1,34 +1,9 @@
 //! The pool of packets in the network and of pending events.
 
 use crate::events::SimEvent;
-use crate::ids::RouteId;
+use crate::ids::{RouteId, SlotId};
 use crate::packet::{Content, Packet};
 use earlybird_wire::Segment;
-
-/// The number of a slot in the pool, or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct SlotId(u32);
-
-impl SlotId {
-    pub(crate) const NONE: Self = Self(u32::MAX);
-
-    /// Returns the index. That of `NONE` is out of bounds.
-    #[inline]
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// Queues identify packets by plain numbers.
-impl SlotId {
-    pub(crate) const fn from_number(number: u32) -> Self {
-        Self(number)
-    }
-
-    pub(crate) const fn number(self) -> u32 {
-        self.0
-    }
-}
 
 /// A packet with its next event, or an event without a packet (then `packet` is stale).
 ///
@@ -115,7 +90,7 @@ impl PacketPool {
 
     #[cold]
     fn grow(&mut self) {
-        self.free = SlotId(self.all.len() as u32);
+        self.free = SlotId::from_number(self.all.len() as u32);
         self.all.push(Slot::vacant());
     }
 

@@ -1,6 +1,6 @@
 //! Payloads of packets in the network, for endpoints that read them.
 
-use crate::packet_pool::SlotId;
+use crate::ids::SlotId;
 
 /// Payloads by slot number.
 ///

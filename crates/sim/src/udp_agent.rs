@@ -4,8 +4,8 @@
 
 use crate::external_stack::{ExternalConnection, ExternalDatagram, ExternalEvent};
 use crate::flow_stats::{FlowEnd, FlowGauges};
+use crate::ids::SlotId;
 use crate::packet::{Content, Packet};
-use crate::packet_pool::SlotId;
 use crate::payloads::Payloads;
 use earlybird_datagram as datagram;
 use earlybird_units::Instant;

@@ -1,6 +1,6 @@
 //! Writing and reading units of media at a connection whose segments carry lengths only.
 
-use crate::endpoint::Agent;
+use crate::agent::Agent;
 use crate::udp_agent::UdpAgent;
 use earlybird_tcp::{Connection, Cx, Delivery, RealTime, SegmentMeta};
 use earlybird_traffic::{Part, UnitMap, cut};

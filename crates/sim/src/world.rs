@@ -5,14 +5,15 @@ mod endpoint_io;
 mod receiver_app;
 mod udp_io;
 
-use crate::endpoint::{Agent, Carrier, Endpoint, EndpointSettings, HeaderSize, Reader};
+use crate::agent::Agent;
+use crate::endpoint::{Carrier, Endpoint, EndpointSettings, HeaderSize, Reader};
 use crate::events::{EventKind, SimEvent};
 use crate::flow_stats::FlowEnd;
 use crate::forwarding::Forwarder;
+use crate::ids::SlotId;
 use crate::ids::{EndpointId, FlowId, GroupId, LinkId, RouteId};
 use crate::network::Network;
 use crate::observer::Observer;
-use crate::packet_pool::SlotId;
 use crate::timestamp::Timestamp;
 use crate::udp_agent::{ExternalAgent, UdpAgent};
 use app_io::FIRST_RECEIVER;

@@ -86,7 +86,7 @@ pub use policy::backlog::{Backlog, SendLimit};
 pub use policy::buffer::ReceiveBuffer;
 pub use policy::control::bbr::State as BbrState;
 pub use policy::control::cubic::{CubicCurve, CubicVersion};
-pub use policy::control::factory::{ControlFactory, ControlSetup, MarkAnswer, Needs};
+pub use policy::control::factory::{ControlFactory, ControlSetup, Halved, MarkAnswer, Needs};
 pub use policy::control::parameters::*;
 pub use policy::control::path::{LostSegment, PathModel, RateSample};
 pub use policy::control::pert::{
@@ -94,13 +94,13 @@ pub use policy::control::pert::{
     early_response_share,
 };
 pub use policy::control::registry::CustomControl;
-pub use policy::control::reno::Halved;
 pub use policy::control::slow_start::SlowStartRule;
-pub use policy::control::{CongestionControl, Control, Flight, Gauges, Handshake, Marks, Missing, Progress, Window};
+pub use policy::control::{CongestionControl, Control, Flight, Gauges, Handshake, Marks, Progress, Window};
 pub use policy::delivery::Delivery;
 pub use policy::dupthresh::{AgeReference, DelayEstimator, Dupthresh};
 pub use policy::ecn::EcnMode;
 pub use policy::lifetimes::{KeepAlive, Lifetimes};
+pub use policy::recovery::Missing;
 pub use policy::recovery::choice::Recovery;
 pub use policy::recovery::dupack_common::RecoveryRules;
 pub use policy::recovery::newreno::NewRenoFlags;

@@ -5,23 +5,15 @@ mod policies;
 
 use crate::error::{ScenarioError, join};
 use crate::name::{Detection, Kind, Preset, Repair};
-use crate::quantity::Time;
-use crate::settings::{Backlog, EcnMode, Endpoint, Profile, RealTime, Recovery, Srt};
+use crate::profile::Profile;
+use crate::quantity::positive;
+use crate::settings::{Backlog, EcnMode, Endpoint, RealTime, Recovery, Srt};
 use earlybird_units::Duration;
 use policies::refusal_of;
 
 /// Returns the error unless the condition holds.
 fn ensure(holds: bool, error: impl FnOnce() -> ScenarioError) -> Result<(), ScenarioError> {
     if holds { Ok(()) } else { Err(error()) }
-}
-
-/// Checks that a time is not zero.
-///
-/// # Errors
-/// If it is, at `path`.
-pub fn positive(time: Time, path: &str) -> Result<(), ScenarioError> {
-    let error = || ScenarioError::new(path, "is no time at all").text(&time.to_string());
-    ensure(!time.is_zero(), || error().allowed("a duration above 0s"))
 }
 
 impl Endpoint {

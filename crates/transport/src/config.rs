@@ -1,8 +1,9 @@
 //! From a scenario's endpoint settings to a connection's configuration: the profile fills what was left open.
 
 use crate::name::{Detection, Kind, Preset, Repair, Transport};
+use crate::profile::Profile;
 use crate::quantity::{Fraction, Time};
-use crate::settings::{self, Endpoint, Profile, Rack, RetransmissionTimer};
+use crate::settings::{self, Endpoint, Rack, RetransmissionTimer};
 use earlybird_tcp::{
     Acking, AgeReference, Config, Control, Dupthresh, EcnMode, IpVersion, NewRenoFlags, RackConfig, ReceiveBuffer,
     Recovery, RtoConfig, RtoRestart, Segmentation, SpuriousDetection, Undo, WindowReduction,

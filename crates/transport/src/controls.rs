@@ -4,14 +4,12 @@
 //! keys, the schema, messages and the list of transports are read from here.
 
 mod entry;
-mod tables;
 
 pub(crate) use entry::Entry;
-pub use tables::ControlTables;
 
 use crate::error::ScenarioError;
 use crate::name::Detection;
-use crate::settings::Profile;
+use crate::profile::Profile;
 use earlybird_tcp::Control;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -6,13 +6,17 @@
 //! congestion controls that a program adds to it.
 #![forbid(unsafe_code)]
 
+mod additions;
 mod check;
 mod config;
+mod control_tables;
 mod controls;
 mod decimal;
 mod did_you_mean;
 mod error;
 mod name;
+mod name_text;
+mod profile;
 mod protocol;
 mod quantity;
 mod real_time;
@@ -20,13 +24,15 @@ mod register;
 mod settings;
 mod table;
 
-pub use check::positive;
+pub use additions::RegisterError;
+pub use control_tables::ControlTables;
 pub use controls::*;
 pub use did_you_mean::{did_you_mean, listed, nearest};
 pub use error::{ScenarioError, join, text_of};
 pub use name::{ControlName, Datagram, Detection, Kind, Preset, QuicCarriage, Repair, Transport};
+pub use profile::Profile;
 pub use protocol::{Protocol, QuicSettings, TcpEnds};
-pub use quantity::{Fraction, Rate, Time};
+pub use quantity::{Fraction, Rate, Time, positive};
 pub use real_time::{Units, Workload};
-pub use register::{RegisterError, Transports};
+pub use register::Transports;
 pub use settings::*;

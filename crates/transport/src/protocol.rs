@@ -1,9 +1,10 @@
 //! From an endpoint's settings to the configuration of what carries a flow.
 
 use crate::name::{Datagram, Kind, QuicCarriage};
+use crate::profile::Profile;
 use crate::quantity::Fraction;
 use crate::real_time::Workload;
-use crate::settings::{Endpoint, Profile, QuicControl};
+use crate::settings::{Endpoint, QuicControl};
 use earlybird_datagram as datagram;
 use earlybird_datagram::srt;
 use earlybird_tcp::{Config, Control, RtoConfig};

@@ -342,3 +342,12 @@ fn pattern(dimension: &Dimension) -> String {
     let units: Vec<_> = dimension.units.iter().map(|(name, _)| *name).collect();
     format!(r"^[0-9]+(\.[0-9]+)? *({})$", units.join("|"))
 }
+
+/// Checks that a time is not zero.
+///
+/// # Errors
+/// If it is, at `path`.
+pub fn positive(time: Time, path: &str) -> Result<(), ScenarioError> {
+    let error = || ScenarioError::new(path, "is no time at all").text(&time.to_string());
+    if time.is_zero() { Err(error().allowed("a duration above 0s")) } else { Ok(()) }
+}

@@ -1,13 +1,11 @@
 //! The register of transports.
 
-use crate::controls::{BUILT_IN, ControlTable, Entry};
+use crate::controls::{BUILT_IN, Entry};
 use crate::did_you_mean::{did_you_mean, listed, nearest};
 use crate::error::ScenarioError;
-use crate::name::{Detection, FINE_GRAINED, Kind, Transport, is_control_name};
-use crate::settings::Endpoint;
+use crate::name::{FINE_GRAINED, Kind, Transport};
 use crate::table::{REPAIRS, ROWS, Row};
-use schemars::SchemaGenerator;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -23,32 +21,6 @@ struct Register {
     /// The schema of the table `endpoint`. It is large, and most registers are asked for it never or many times.
     schema: OnceLock<Value>,
 }
-
-/// Why a congestion control cannot be added to a register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RegisterError {
-    /// The name is not made of lower-case letters, digits and hyphens, is longer than 31 letters, or has a reserved suffix.
-    NotAName(&'static str),
-    /// The name is that of another transport, or of another key of `endpoint`.
-    Taken(&'static str),
-}
-
-impl fmt::Display for RegisterError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAName(name) => write!(
-                formatter,
-                "`{name}` is not a name for a congestion control: up to 31 small letters, digits and hyphens, beginning with a \
-                 letter, without the ends -er, -rack and -fg"
-            ),
-            Self::Taken(name) => {
-                write!(formatter, "`{name}` is already the name of a transport or a key of `endpoint`")
-            }
-        }
-    }
-}
-
-impl std::error::Error for RegisterError {}
 
 impl Default for Transports {
     fn default() -> Self {
@@ -70,33 +42,8 @@ impl Transports {
         TRANSPORTS.clone()
     }
 
-    fn of(controls: Vec<Entry>) -> Self {
+    pub(crate) fn of(controls: Vec<Entry>) -> Self {
         Self(Arc::new(Register { controls, schema: OnceLock::new() }))
-    }
-
-    /// Returns a register with one more congestion control: by its name as a transport, and by its table in `endpoint`.
-    ///
-    /// A control that is already there changes nothing.
-    ///
-    /// # Errors
-    /// If the name cannot be used, see [`RegisterError`].
-    pub fn with<T: ControlTable>(&self) -> Result<Self, RegisterError> {
-        let entry = Entry::of::<T>();
-        if self.controls().iter().any(|known| (known.table)() == (entry.table)()) {
-            return Ok(self.clone());
-        }
-        self.check_name(T::NAME)?;
-        Ok(Self::of(self.controls().iter().copied().chain([entry]).collect()))
-    }
-
-    fn check_name(&self, name: &'static str) -> Result<(), RegisterError> {
-        let suffixes = Detection::WITH_SUFFIX.iter().map(|detection| detection.suffix()).chain([FINE_GRAINED]);
-        let has_suffix = suffixes.into_iter().any(|suffix| name.ends_with(suffix));
-        if has_suffix || !is_control_name(name) || Kind::control(name).is_none() {
-            return Err(RegisterError::NotAName(name));
-        }
-        let is_key = self.endpoint_schema()["properties"].get(name).is_some();
-        if is_key || self.parse(name).is_ok() { Err(RegisterError::Taken(name)) } else { Ok(()) }
     }
 
     /// Returns whether no congestion control was added.
@@ -112,6 +59,11 @@ impl Transports {
     /// Returns the congestion control of this name.
     pub(crate) fn control(&self, name: &str) -> Option<&Entry> {
         self.controls().iter().find(|entry| entry.name == name)
+    }
+
+    /// Returns the place of the schema of the table `endpoint`, which is made once for a register.
+    pub(crate) fn schema(&self) -> &OnceLock<Value> {
+        &self.0.schema
     }
 
     /// Returns every transport without suffixes, in the order in which they are listed.
@@ -166,31 +118,13 @@ impl Transports {
         });
         Value::from(rows.collect::<Vec<_>>()).to_string()
     }
+}
 
-    /// Returns the JSON schema of the table `endpoint`.
-    pub fn endpoint_schema(&self) -> &Value {
-        self.0.schema.get_or_init(|| {
-            let mut schema = schemars::schema_for!(Endpoint).to_value();
-            self.extend_schema(&mut schema);
-            schema
-        })
-    }
-
-    /// Adds the names and tables of added congestion controls to a schema that contains [`Endpoint`]'s, at its root or among
-    /// its definitions.
-    pub fn extend_schema(&self, schema: &mut Value) {
-        let added = &self.controls()[BUILT_IN.len()..];
-        if added.is_empty() {
-            return;
-        }
-        let mut generator = SchemaGenerator::default();
-        let tables: Map<String, Value> =
-            added.iter().map(|entry| (entry.name.to_owned(), (entry.schema)(&mut generator).to_value())).collect();
-        let definitions = generator.take_definitions(true);
-        schema["$defs"]["Transport"]["enum"] = json!(self.names());
-        let at_root = schema["$defs"].get("Endpoint").is_none();
-        let endpoint = if at_root { &mut schema["properties"] } else { &mut schema["$defs"]["Endpoint"]["properties"] };
-        endpoint.as_object_mut().into_iter().for_each(|properties| properties.extend(tables.clone()));
-        schema["$defs"].as_object_mut().into_iter().for_each(|known| known.extend(definitions.clone()));
+impl From<Entry> for Row {
+    fn from(entry: Entry) -> Self {
+        let Entry { name, title, source, detections, .. } = entry;
+        // Built-in names are short, and those of added controls were checked when they were added.
+        let kind = Kind::control(name).unwrap_or_default();
+        Self { name, kind, title, source, parameters: &[], detections }
     }
 }

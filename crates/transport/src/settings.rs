@@ -14,7 +14,7 @@ mod reno;
 mod srt;
 
 pub use ecn::EcnMode;
-pub use endpoint::{AgeReference, EarlyRetransmission, Endpoint, Profile, RetransmissionTimer};
+pub use endpoint::{AgeReference, EarlyRetransmission, Endpoint, RetransmissionTimer};
 pub use newreno::NewReno;
 pub use quic::{Quic, QuicControl};
 pub use rack::Rack;

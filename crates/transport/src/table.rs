@@ -1,6 +1,5 @@
 //! The table of transports that are not named after a congestion control: what each name means, and where it is described.
 
-use crate::controls::Entry;
 use crate::name::{Datagram, Detection, Kind, Preset, QuicCarriage, Repair, Transport};
 
 /// A row of the table of transports: a name, what it means, and where that is written.
@@ -175,15 +174,6 @@ pub(crate) const ROWS: &[Row] = &[
 
 /// The number of rows that stand before those of the congestion controls.
 pub(crate) const REPAIRS: usize = 4;
-
-impl From<Entry> for Row {
-    fn from(entry: Entry) -> Self {
-        let Entry { name, title, source, detections, .. } = entry;
-        // Built-in names are short, and those of added controls were checked when they were added.
-        let kind = Kind::control(name).unwrap_or_default();
-        Self { name, kind, title, source, parameters: &[], detections }
-    }
-}
 
 impl Row {
     /// Returns the tables of `endpoint` with its parameters. A congestion control has one, of its own name.

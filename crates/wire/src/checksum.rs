@@ -1,4 +1,4 @@
-use crate::ip;
+use crate::protocol;
 use core::net::IpAddr;
 use etherparse::checksum::Sum16BitWords;
 
@@ -46,5 +46,5 @@ pub(crate) fn field(sum: &Sum16BitWords) -> u16 {
 /// Returns the sum of the pseudo header, which a device that computes the checksum of TCP expects in its field.
 pub(crate) fn partial_checksum(source: IpAddr, destination: IpAddr, len: usize) -> u16 {
     // `field` complements the sum; the device expects it without (Linux: `CHECKSUM_PARTIAL`).
-    pseudo_header(source, destination, ip::TCP, len).map_or(0, |sum| !field(&sum))
+    pseudo_header(source, destination, protocol::TCP, len).map_or(0, |sum| !field(&sum))
 }

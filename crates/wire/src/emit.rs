@@ -1,9 +1,9 @@
 //! Segments and datagrams as bytes of packets.
 
 use crate::checksum::{self, partial_checksum, pseudo_header};
-use crate::ip;
 use crate::ip::HEADERS_MAX;
 use crate::option_codec::OptionWriter;
+use crate::protocol;
 use crate::{Addresses, CannotEmit, Datagram, Ecn, Flags, Layout, Segment};
 use core::net::IpAddr;
 use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv6FlowLabel, Ipv6Header, TcpHeader, UdpHeader};
@@ -117,15 +117,15 @@ pub fn emit_datagram_headers(
         length: len,
         checksum: 0,
     };
-    let sum =
-        pseudo_header(addresses.source, addresses.destination, ip::UDP, len.into()).ok_or(CannotEmit::Families)?;
+    let sum = pseudo_header(addresses.source, addresses.destination, protocol::UDP, len.into())
+        .ok_or(CannotEmit::Families)?;
     // The sum is over the header with a checksum of zero.
     udp.checksum = match checksum::field(&sum.add_slice(&udp.to_bytes()).add_slice(payload)) {
         // RFC 768: zero says that there is none.
         0 => u16::MAX,
         some => some,
     };
-    let mut headers = ip_header(ip::UDP, addresses, style, datagram.ecn, len.into())?;
+    let mut headers = ip_header(protocol::UDP, addresses, style, datagram.ecn, len.into())?;
     headers.put(&udp.to_bytes());
     Ok(headers.copy_into(into))
 }
@@ -168,12 +168,13 @@ fn seal_tcp(
     payload: &[u8],
 ) -> Result<Headers, CannotEmit> {
     let len = tcp.header_len() + payload.len();
-    let mut headers = ip_header(ip::TCP, addresses, style, ecn, len)?;
+    let mut headers = ip_header(protocol::TCP, addresses, style, ecn, len)?;
     // Last, because it covers everything else in the header.
     tcp.checksum = if style.partial_checksum {
         partial_checksum(addresses.source, addresses.destination, len)
     } else {
-        let sum = pseudo_header(addresses.source, addresses.destination, ip::TCP, len).ok_or(CannotEmit::Families)?;
+        let sum =
+            pseudo_header(addresses.source, addresses.destination, protocol::TCP, len).ok_or(CannotEmit::Families)?;
         checksum::field(&sum.add_slice(&tcp.to_bytes()).add_slice(payload))
     };
     headers.put(&tcp.to_bytes());

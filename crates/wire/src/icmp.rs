@@ -2,7 +2,8 @@
 
 use crate::checksum::{self, pseudo_header};
 use crate::emit::{ip_header, ip_len};
-use crate::ip::{self, Ip};
+use crate::ip::Ip;
+use crate::protocol;
 use crate::{Addresses, CannotEmit, Checksums, Ecn, Malformed, SeqNum, Style};
 use core::net::IpAddr;
 use etherparse::checksum::Sum16BitWords;
@@ -124,8 +125,10 @@ const fn is_v4(outer: &Ip) -> bool {
 fn verify(outer: &Ip, message: &[u8], checksums: Checksums) -> Result<(), Malformed> {
     let sum = match (outer.protocol, outer.source) {
         // ICMP for IPv4 has no pseudo header, ICMPv6 has one (RFC 4443 §2.3).
-        (ip::ICMP, IpAddr::V4(_)) => Some(Sum16BitWords::new()),
-        (ip::ICMP_V6, IpAddr::V6(_)) => pseudo_header(outer.source, outer.destination, ip::ICMP_V6, message.len()),
+        (protocol::ICMP, IpAddr::V4(_)) => Some(Sum16BitWords::new()),
+        (protocol::ICMP_V6, IpAddr::V6(_)) => {
+            pseudo_header(outer.source, outer.destination, protocol::ICMP_V6, message.len())
+        }
         _ => None,
     };
     let sum = sum.ok_or(Malformed::Protocol(outer.protocol))?;
@@ -197,7 +200,7 @@ fn checked_mtu(mtu: u32, least: u16) -> Result<IcmpError, Malformed> {
 
 /// Returns addresses and sequence number of the quoted segment.
 fn read_quote(inner: &Ip, quoted: &[u8]) -> Result<(Addresses, SeqNum), Malformed> {
-    if inner.protocol != ip::TCP {
+    if inner.protocol != protocol::TCP {
         return Err(Malformed::Protocol(inner.protocol));
     }
     let tcp = quoted.get(inner.body.start..).unwrap_or_default();
@@ -222,8 +225,8 @@ pub fn emit_icmp(trouble: IcmpError, packet: &[u8], from: IpAddr, into: &mut [u8
     let addresses = Addresses { source: from, destination: inner.source, source_port: 0, destination_port: 0 };
     let (protocol, [kind, code], field, most) = match from {
         // 576 bytes is the limit of RFC 1812 §4.3.2.3.
-        IpAddr::V4(_) => (ip::ICMP, code_v4(trouble), mtu_of(trouble), 576),
-        IpAddr::V6(_) => (ip::ICMP_V6, code_v6(trouble), mtu_of(trouble), usize::from(LEAST_MTU_V6)),
+        IpAddr::V4(_) => (protocol::ICMP, code_v4(trouble), mtu_of(trouble), 576),
+        IpAddr::V6(_) => (protocol::ICMP_V6, code_v6(trouble), mtu_of(trouble), usize::from(LEAST_MTU_V6)),
     };
     let start = ip_len(&addresses);
     let room = into.len().min(most).checked_sub(start + HEADER).ok_or(CannotEmit::Length)?;

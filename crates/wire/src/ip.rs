@@ -11,11 +11,6 @@ pub const HEADERS_MAX: usize = 40 + 60;
 /// The largest size of the headers that are written between IPv4 addresses, in bytes.
 pub const IPV4_HEADERS_MAX: usize = 20 + 60;
 
-pub(crate) const TCP: u8 = 6;
-pub(crate) const UDP: u8 = 17;
-pub(crate) const ICMP: u8 = 1;
-pub(crate) const ICMP_V6: u8 = 58;
-
 /// IPv6 extension headers (RFC 8200 §4).
 const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;

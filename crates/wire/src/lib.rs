@@ -15,6 +15,7 @@ mod option_codec;
 mod options;
 mod packet_summary;
 mod parse;
+mod protocol;
 mod sack;
 mod segment;
 mod sequence;

@@ -1,7 +1,7 @@
 //! The fields of a packet that a router reads, and the one that it may write: the ECN mark.
 
 use crate::datagram::UDP_HEADER;
-use crate::{Ecn, Malformed, ip};
+use crate::{Ecn, Malformed, protocol};
 use core::net::IpAddr;
 use core::ops::Range;
 use etherparse::{IpNumber, Ipv4Header, Ipv4HeaderSlice, Ipv6HeaderSlice};
@@ -54,11 +54,11 @@ impl PacketSummary {
     /// If there is no whole IP header.
     pub fn read_udp_encapsulated(packet: &[u8]) -> Result<Self, Malformed> {
         let (summary, body) = Self::read_outside(packet)?;
-        if summary.protocol != ip::UDP {
+        if summary.protocol != protocol::UDP {
             return Ok(summary.around(body));
         }
         let segment = body.and_then(|body| body.get(UDP_HEADER..));
-        Ok(Self { protocol: ip::TCP, encapsulation: UDP_HEADER as u16, ..summary }.around(segment))
+        Ok(Self { protocol: protocol::TCP, encapsulation: UDP_HEADER as u16, ..summary }.around(segment))
     }
 
     /// Reads the IP header. Returns the bytes after it too, unless it is a later fragment.
@@ -94,7 +94,7 @@ impl PacketSummary {
 
     /// Adds ports and length of the payload, if known.
     fn around(self, body: Option<&[u8]>) -> Self {
-        let known = body.filter(|_| matches!(self.protocol, ip::TCP | ip::UDP));
+        let known = body.filter(|_| matches!(self.protocol, protocol::TCP | protocol::UDP));
         let ports = known.and_then(|body| Some([number(body, 0)?, number(body, 2)?]));
         let payload = known.and_then(|body| body.len().checked_sub(header_len(self.protocol, body)?));
         Self { ports, payload: payload.map(|bytes| bytes as u16), ..self }
@@ -103,7 +103,7 @@ impl PacketSummary {
 
 /// Returns the length of the TCP or UDP header at the beginning of `body`.
 fn header_len(protocol: u8, body: &[u8]) -> Option<usize> {
-    if protocol == ip::UDP { Some(UDP_HEADER) } else { Some(usize::from(body.get(12)? >> 4) * 4) }
+    if protocol == protocol::UDP { Some(UDP_HEADER) } else { Some(usize::from(body.get(12)? >> 4) * 4) }
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u16> {

@@ -1,7 +1,8 @@
 use crate::checksum::pseudo_header;
 use crate::datagram::UDP_HEADER;
-use crate::ip::{self, Ip};
+use crate::ip::Ip;
 use crate::option_codec::ReadOptions;
+use crate::protocol;
 use crate::{Addresses, Checksums, Ecn, Flags, Malformed, Segment, SeqNum, Signature};
 use core::net::IpAddr;
 use core::ops::Range;
@@ -33,13 +34,13 @@ pub struct Parsed {
 /// [`Malformed`], if the packet is not a whole segment with valid checksums.
 pub fn parse(packet: &[u8], checksums: Checksums) -> Result<Parsed, Malformed> {
     let ip = Ip::read(packet, checksums)?;
-    if ip.protocol != ip::TCP {
+    if ip.protocol != protocol::TCP {
         return Err(Malformed::Protocol(ip.protocol));
     }
     let body = &packet[ip.body.clone()];
     let parsed = parse_bare(body, ip.source, ip.destination, ip.ecn)?;
     // After the header was read: a packet with a broken header is reported as that, not as a wrong checksum.
-    let sum = pseudo_header(ip.source, ip.destination, ip::TCP, body.len()).ok_or(Malformed::Version)?;
+    let sum = pseudo_header(ip.source, ip.destination, protocol::TCP, body.len()).ok_or(Malformed::Version)?;
     if !checksums.allow(|| sum.add_slice(body)) {
         return Err(Malformed::TcpChecksum);
     }
@@ -54,7 +55,7 @@ pub fn parse(packet: &[u8], checksums: Checksums) -> Result<Parsed, Malformed> {
 /// [`Malformed`], if it is none.
 pub fn parse_udp_encapsulated(packet: &[u8]) -> Result<Parsed, Malformed> {
     let ip = Ip::read(packet, Checksums::Ignore)?;
-    if ip.protocol != ip::UDP {
+    if ip.protocol != protocol::UDP {
         return Err(Malformed::Protocol(ip.protocol));
     }
     let start = ip.body.start + UDP_HEADER;

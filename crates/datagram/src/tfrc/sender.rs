@@ -2,7 +2,6 @@
 
 use super::equation::throughput;
 use super::limits::{DataLimit, ReceiveRates};
-use crate::endpoint::Config;
 use crate::transmit::Transmit;
 use crate::units::Outbox;
 use earlybird_units::{Duration, Instant};
@@ -59,11 +58,11 @@ const FIRST_TIMEOUT: Duration = Duration::from_secs(2);
 const DATA_LIMITED_SHARE: f64 = 0.85;
 
 impl Sender {
-    pub(crate) fn new(config: Config) -> Self {
-        let segment = f64::from(config.mss);
+    pub(crate) fn new(mss: u16, ecn: bool) -> Self {
+        let segment = f64::from(mss);
         Self {
-            outbox: Outbox::new(config.mss),
-            ecn: if config.ecn { Ecn::Capable0 } else { Ecn::NotCapable },
+            outbox: Outbox::new(mss),
+            ecn: if ecn { Ecn::Capable0 } else { Ecn::NotCapable },
             mss: segment,
             segment,
             // One datagram per second (RFC 5348 §4.2).

@@ -1,15 +1,18 @@
 //! Isolation of one burst, where the recovery from a burst lasts into the next one.
 
-use crate::report::Report;
-use crate::table::Column;
+use crate::table::{Column, Table};
 use earlybird_scenario::{Application, Loss, Network, Periodic, Scenario};
 
 /// Returns the scenario with its first burst alone – without the packets of the other periods –, if the run could not tell as
 /// many bursts apart as it was to measure.
-pub(crate) fn isolated_burst(scenario: &Scenario, bottleneck: &str, report: &Report) -> Option<Scenario> {
+pub(crate) fn isolated_burst(
+    scenario: &Scenario,
+    bottleneck: &str,
+    tables: &[(&'static str, Table)],
+) -> Option<Scenario> {
     let count = scenario.measure.bursts.as_ref()?.count?;
     let period = rule(scenario, bottleneck)?.period;
-    if told_apart(report)? >= count {
+    if told_apart(tables)? >= count {
         return None;
     }
     let mut alone = scenario.clone();
@@ -37,8 +40,8 @@ pub(super) fn rule<'a>(scenario: &'a Scenario, bottleneck: &str) -> Option<&'a P
 }
 
 /// Returns the smallest number of bursts that a flow shows.
-fn told_apart(report: &Report) -> Option<u64> {
-    let (_, table) = report.tables.iter().find(|(name, _)| *name == "bursts")?;
+fn told_apart(tables: &[(&'static str, Table)]) -> Option<u64> {
+    let (_, table) = tables.iter().find(|(name, _)| *name == "bursts")?;
     let (_, Column::String(flows)) = table.columns.iter().find(|(name, _)| *name == "flow")? else { return None };
     flows.chunk_by(|one, next| one == next).map(|rows| rows.len() as u64).min()
 }

@@ -4,8 +4,7 @@ use super::{Burst, FlowBursts, Mode, all};
 use crate::bursts::isolated_burst::rule;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
-use crate::summary::Value;
-use crate::table::Table;
+use crate::table::{Table, Value};
 use earlybird_scenario::{Bursts, Scenario};
 
 /// The paper shows playout buffers up to this, in seconds.

@@ -1,15 +1,9 @@
 //! The table of connections, by identifier and by address.
 
 use super::connection_entry::ConnectionEntry;
+use super::id::Id;
 use earlybird_wire::Addresses;
 use std::collections::HashMap;
-
-/// Identifies a connection of a stack. Identifiers are not reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Id {
-    index: u32,
-    generation: u32,
-}
 
 #[derive(Debug, Default)]
 struct Slot {

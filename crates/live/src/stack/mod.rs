@@ -5,14 +5,15 @@ mod connection_table;
 mod counters;
 mod encapsulation;
 mod frames;
+mod id;
 mod observer;
 mod rx;
 mod settings;
 mod sockets;
 mod timers;
 
-pub use connection_table::Id;
 pub use counters::Counters;
+pub use id::Id;
 pub use observer::{Direction, Observer};
 pub use settings::{Limits, Settings};
 

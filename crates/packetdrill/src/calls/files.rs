@@ -3,9 +3,9 @@
 use super::read;
 use crate::host::Host;
 use crate::host_state::Descriptor;
-use crate::send_feed::End;
 use crate::socket::{Role, Socket};
 use crate::syscall::SyscallResult;
+use crate::tcp_sock::End;
 use crate::tcp_sock::TcpSock;
 use crate::time::Micros;
 use core::ffi::{c_int, c_long, c_ulong};

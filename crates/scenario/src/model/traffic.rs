@@ -1,4 +1,4 @@
-use super::{Client, Endpoint, Frames, HttpSimple, Ingest, Mah, Segments, Surge, Webtraf};
+use super::{Client, Endpoint, Frames, HttpSimple, Ingest, Mah, Segments, Surge, WebSessions, Webtraf};
 use earlybird_transport::{Fraction, Rate, Time, Transport};
 use earlybird_units::Duration;
 use schemars::JsonSchema;
@@ -108,6 +108,25 @@ pub enum Application {
     Ingest(Ingest),
     /// A film in segments of several bit rates, of which the viewer chooses (HLS, DASH); judged as media.
     Segments(Segments),
+}
+
+impl Application {
+    /// Returns the number of web sessions, if the application is one of the generators of web traffic.
+    pub const fn web_sessions(&self) -> Option<WebSessions> {
+        let (count, pairs) = match self {
+            Self::Webtraf(web) => (web.sessions, web.pairs),
+            Self::Mah(web) => (web.sessions, web.pairs),
+            Self::Surge(web) => (web.sessions, web.pairs),
+            Self::HttpSimple(web) => (web.sessions, web.pairs),
+            _ => return None,
+        };
+        Some(WebSessions { count, pairs })
+    }
+
+    /// Returns whether the application generates web traffic.
+    pub const fn is_web(&self) -> bool {
+        self.web_sessions().is_some()
+    }
 }
 
 /// A source of constant bit rate.

@@ -1,4 +1,3 @@
-use super::Application;
 use earlybird_transport::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -117,25 +116,6 @@ pub struct WebSessions {
     pub count: u32,
     /// Pairs of hosts that they share.
     pub pairs: u32,
-}
-
-impl Application {
-    /// Returns the number of web sessions, if the application is one of the generators of web traffic.
-    pub const fn web_sessions(&self) -> Option<WebSessions> {
-        let (count, pairs) = match self {
-            Self::Webtraf(web) => (web.sessions, web.pairs),
-            Self::Mah(web) => (web.sessions, web.pairs),
-            Self::Surge(web) => (web.sessions, web.pairs),
-            Self::HttpSimple(web) => (web.sessions, web.pairs),
-            _ => return None,
-        };
-        Some(WebSessions { count, pairs })
-    }
-
-    /// Returns whether the application generates web traffic.
-    pub const fn is_web(&self) -> bool {
-        self.web_sessions().is_some()
-    }
 }
 
 const fn sessions() -> u32 {

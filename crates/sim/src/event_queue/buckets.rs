@@ -1,6 +1,6 @@
 //! The ring of buckets.
 
-use crate::packet_pool::SlotId;
+use crate::ids::SlotId;
 
 /// A ring of lists, each given by its first slot. The index is the bucket number modulo the length.
 #[derive(Debug)]

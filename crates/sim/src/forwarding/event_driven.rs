@@ -3,9 +3,10 @@
 use super::Forwarder;
 use crate::events::{EventKind, SimEvent};
 use crate::ids::LinkId;
+use crate::ids::SlotId;
 use crate::link::EnqueueOutcome;
 use crate::observer::{DropCause, Observer, PacketEvent};
-use crate::packet_pool::{Slot, SlotId};
+use crate::packet_pool::Slot;
 
 impl<O: Observer> Forwarder<O> {
     /// Enqueues a packet at an event-driven link, and starts the link if it is idle.

@@ -3,8 +3,9 @@
 use super::Forwarder;
 use crate::events::{EventKind, SimEvent};
 use crate::ids::LinkId;
+use crate::ids::SlotId;
 use crate::observer::{Observer, PacketEvent};
-use crate::packet_pool::{Slot, SlotId};
+use crate::packet_pool::Slot;
 use earlybird_units::Instant;
 
 /// Packets that are held back, by number. Each has an event at its deadline, and perhaps one before.

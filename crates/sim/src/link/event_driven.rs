@@ -1,8 +1,8 @@
 //! Links that are served packet by packet, because their queue or their rate decides late.
 
 use super::{Link, LinkSettings};
+use crate::ids::SlotId;
 use crate::packet::Packet;
-use crate::packet_pool::SlotId;
 use crate::service_schedule::{DeliveryOpportunities, RateChanges, VariableRate};
 use crate::timestamp::Timestamp;
 use earlybird_queue::{Discipline, Dropped, Queue, Waiting};

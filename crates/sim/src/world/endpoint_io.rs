@@ -1,12 +1,13 @@
 //! Packets between an endpoint and the network.
 
-use crate::endpoint::{Agent, Endpoint};
+use crate::agent::Agent;
+use crate::endpoint::Endpoint;
 use crate::events::{EventKind, SimEvent};
 use crate::forwarding::Forwarder;
+use crate::ids::SlotId;
 use crate::ids::{EndpointId, FlowId};
 use crate::observer::{Observer, PacketEvent};
 use crate::packet::{Content, Packet};
-use crate::packet_pool::SlotId;
 use crate::udp_agent::Written;
 use earlybird_tcp::{Connection, Cx, Trace, TraceEvent};
 use earlybird_units::Instant;

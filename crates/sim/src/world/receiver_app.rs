@@ -3,7 +3,8 @@
 use super::World;
 use super::app_io::FIRST_RECEIVER;
 use super::endpoint_io::Tracer;
-use crate::endpoint::{Agent, Carrier, Endpoint, Reader};
+use crate::agent::Agent;
+use crate::endpoint::{Carrier, Endpoint, Reader};
 use crate::events::{EventKind, SimEvent};
 use crate::ids::{EndpointId, FlowId};
 use crate::observer::Observer;

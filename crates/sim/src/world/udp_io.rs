@@ -1,7 +1,7 @@
 //! Events of agents over UDP. No code of this file is on the path of TCP's packets.
 
 use super::World;
-use crate::endpoint::Agent;
+use crate::agent::Agent;
 use crate::external_stack::ExternalEvent;
 use crate::ids::EndpointId;
 use crate::observer::Observer;

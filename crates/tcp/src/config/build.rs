@@ -5,7 +5,7 @@ use super::groups::InitialSsthresh;
 use crate::policy::buffer::BufferSize;
 use crate::policy::control::CongestionControl;
 use crate::policy::control::factory::ControlSetup;
-use crate::policy::control::reno::Halved;
+use crate::policy::control::factory::Halved;
 use crate::policy::recovery::choice::{Recovery, RecoverySetup};
 use crate::policy::recovery::scheme::Scheme;
 use crate::policy::segmentation::{Segmentation, TIMESTAMPS};

@@ -1,7 +1,8 @@
 //! Why policies do not go together, in the words of scenarios: the key to change, what it says, and what it may say.
 
 use crate::error::{ScenarioError, join};
-use crate::settings::{EcnMode, Endpoint, Profile, Recovery, Undo};
+use crate::profile::Profile;
+use crate::settings::{EcnMode, Endpoint, Recovery, Undo};
 use earlybird_tcp::{self as tcp, Config, ConfigError};
 
 /// An error in the value of a key.

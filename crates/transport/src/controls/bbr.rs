@@ -1,6 +1,6 @@
 use super::ControlTable;
 use crate::quantity::{Fraction, Time};
-use crate::settings::Profile;
+use crate::profile::Profile;
 use earlybird_tcp::{BbrParameters, Control};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 use super::ControlTable;
 use crate::error::{ScenarioError, join};
-use crate::settings::Profile;
+use crate::profile::Profile;
 use earlybird_tcp::{Control, CubicConfig, SlowStartRule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

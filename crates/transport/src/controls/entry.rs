@@ -1,7 +1,7 @@
 use super::ControlTable;
 use crate::error::ScenarioError;
 use crate::name::Detection;
-use crate::settings::Profile;
+use crate::profile::Profile;
 use earlybird_tcp::Control;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Value, json};

@@ -1,8 +1,7 @@
 use super::ControlTable;
-use crate::check::positive;
 use crate::error::{ScenarioError, join};
-use crate::quantity::{Rate, Time};
-use crate::settings::Profile;
+use crate::quantity::{Rate, Time, positive};
+use crate::profile::Profile;
 use earlybird_tcp as tcp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

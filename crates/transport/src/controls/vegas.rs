@@ -1,6 +1,6 @@
 use super::ControlTable;
 use crate::name::Detection;
-use crate::settings::Profile;
+use crate::profile::Profile;
 use earlybird_tcp::{Control, VegasParameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

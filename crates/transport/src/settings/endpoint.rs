@@ -1,6 +1,7 @@
 use super::{EcnMode, NewReno, Quic, Rack, RealTime, Recovery, Reno, Srt, Undo, WindowReduction};
-use crate::controls::ControlTables;
+use crate::control_tables::ControlTables;
 use crate::name::Transport;
+use crate::profile::Profile;
 use crate::quantity::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -108,20 +109,6 @@ pub struct Endpoint {
     /// The parameters of congestion controls, each in the table of its name.
     #[serde(flatten)]
     pub controls: ControlTables,
-}
-
-/// Whose rules an endpoint follows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Profile {
-    /// ns-2.35, normative for the papers' numbers.
-    Ns2,
-    /// RFC 5681, 6298, 6675, 7323: the default for new work.
-    #[default]
-    Rfc,
-    /// Linux 6.18 as it comes: CUBIC with its `HyStart`, RACK-TLP, proportional rate reduction, F-RTO, reductions taken back, an
-    /// initial window of ten, its retransmission timer, delayed and quick ACKs, buffers that grow.
-    Linux,
 }
 
 /// The retransmission timer's parameters.

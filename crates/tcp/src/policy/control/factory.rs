@@ -1,7 +1,6 @@
 //! The interface by which a connection builds its congestion control, one of this crate or from outside.
 
 use super::CongestionControl;
-use super::reno::{Halved, Reno};
 use crate::policy::control::registry::CUSTOM_PARAMETERS;
 use crate::policy::recovery::choice::Recovery;
 use crate::policy::recovery::dupack_common::RecoveryRules;
@@ -47,10 +46,17 @@ pub struct ControlSetup {
     pub parameters: [f64; CUSTOM_PARAMETERS],
 }
 
-impl ControlSetup {
-    pub(crate) fn reno(&self) -> Reno {
-        Reno::new(self.largest_window, self.ssthresh, self.halved)
-    }
+/// The quantity that a loss halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halved {
+    /// The usable window min(cwnd, wnd), as in ns-2.
+    Window,
+    /// The usable window in whole segments, as with ns-2's `precisionReduce_ 0`.
+    WholeWindow,
+    /// The segments in flight (RFC 5681 equation 4).
+    Flight,
+    /// The whole segments of the usable window, used or not (Linux's `tcp_reno_ssthresh`).
+    Segments,
 }
 
 /// Requirements of a congestion control for other policies.

@@ -6,6 +6,7 @@ pub(crate) mod path;
 pub(crate) mod registry;
 pub(crate) mod slow_start;
 
+use crate::policy::recovery::Missing;
 use crate::trace::{Cx, TraceEvent};
 use core::fmt::Debug;
 use earlybird_units::{Duration, Instant};
@@ -83,18 +84,6 @@ pub struct Flight {
     pub arrived: u64,
     /// The lost segment; `None` if none is known.
     pub missing: Option<Missing>,
-}
-
-/// A lost segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Missing {
-    /// The number of duplicate ACKs that revealed it; 0 if time did.
-    pub duplicates: u32,
-    /// The number of its transmissions.
-    pub transmissions: u32,
-    /// When it was last sent; `None` if the recovery does not record it.
-    pub sent: Option<Instant>,
 }
 
 impl Flight {

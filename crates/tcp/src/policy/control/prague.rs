@@ -29,7 +29,7 @@ impl ControlFactory for PragueParameters {
     }
 
     fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
-        Box::new(Prague::new(setup.reno(), *self))
+        Box::new(Prague::new(Reno::of(setup), *self))
     }
 
     fn needs(&self, _rules: RecoveryRules) -> Needs {
@@ -216,7 +216,7 @@ impl CongestionControl for Prague {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reno::Halved;
+    use super::super::factory::Halved;
     use super::*;
     use alloc::format;
     use alloc::vec::Vec;

@@ -1,22 +1,9 @@
 //! Slow start, congestion avoidance and halving (RFC 5681; ns-2.35 `opencwnd` and `slowdown`).
 
-use super::factory::{ControlFactory, ControlSetup};
+use super::factory::{ControlFactory, ControlSetup, Halved};
 use super::{CongestionControl, Flight, Progress, Window, trace_syn_ack};
 use crate::trace::{Cx, TraceEvent};
 use alloc::boxed::Box;
-
-/// The quantity that a loss halves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Halved {
-    /// The usable window min(cwnd, wnd), as in ns-2.
-    Window,
-    /// The usable window in whole segments, as with ns-2's `precisionReduce_ 0`.
-    WholeWindow,
-    /// The segments in flight (RFC 5681 equation 4).
-    Flight,
-    /// The whole segments of the usable window, used or not (Linux's `tcp_reno_ssthresh`).
-    Segments,
-}
 
 /// The factory of Reno, which has no parameters.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +15,7 @@ impl ControlFactory for RenoRules {
     }
 
     fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
-        Box::new(setup.reno())
+        Box::new(Reno::of(setup))
     }
 }
 
@@ -53,6 +40,11 @@ pub(crate) fn slow_start_share(growth: f64, cwnd: f64, ssthresh: f64) -> f64 {
 }
 
 impl Reno {
+    /// Returns the control of a connection with these settings, for the handshake.
+    pub(crate) fn of(setup: &ControlSetup) -> Self {
+        Self::new(setup.largest_window, setup.ssthresh, setup.halved)
+    }
+
     /// Returns a control with a window of one segment, for the handshake.
     ///
     /// `largest` is the largest usable window in segments.

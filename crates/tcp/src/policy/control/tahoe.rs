@@ -18,7 +18,7 @@ impl ControlFactory for TahoeRules {
     }
 
     fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
-        Box::new(Tahoe { window: setup.reno() })
+        Box::new(Tahoe { window: Reno::of(setup) })
     }
 
     fn needs(&self, _rules: RecoveryRules) -> Needs {

@@ -33,7 +33,7 @@ impl ControlFactory for TolerantParameters {
     }
 
     fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
-        Box::new(Tolerant::new(setup.reno(), *self))
+        Box::new(Tolerant::new(Reno::of(setup), *self))
     }
 }
 
@@ -352,7 +352,7 @@ impl PathModel for Tolerant {
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "half_rtt_minima are exact")]
 mod tests {
-    use super::super::reno::Halved;
+    use super::super::factory::Halved;
     use super::*;
     use alloc::vec::Vec;
 

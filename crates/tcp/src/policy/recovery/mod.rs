@@ -11,7 +11,6 @@ pub(crate) mod scheme;
 pub(crate) mod tahoe;
 pub(crate) mod vegas;
 
-use crate::policy::control::Missing;
 use crate::policy::dupthresh::{DUP_THRESH, DupthreshDetector};
 use crate::scoreboard::{Acknowledgement, Scoreboard};
 use core::fmt::Debug;
@@ -52,6 +51,18 @@ impl Outcome {
     pub(crate) const PARTIAL: Self = Self::Partial { surplus: 0.0, timer: PartialTimer::RestartAndEndBackOff };
     /// The end of recovery of a scheme that leaves the window as it is.
     pub(crate) const RECOVERED: Self = Self::Recovered { surplus: 0.0 };
+}
+
+/// A lost segment, as a recovery found it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Missing {
+    /// The number of duplicate ACKs that revealed it; 0 if time did.
+    pub duplicates: u32,
+    /// The number of its transmissions.
+    pub transmissions: u32,
+    /// When it was last sent; `None` if the recovery does not record it.
+    pub sent: Option<Instant>,
 }
 
 /// The effect of a partial ACK on the retransmission timer.

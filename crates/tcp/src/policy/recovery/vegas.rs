@@ -1,8 +1,8 @@
 //! The recovery of Vegas in ns-2 (Brakmo and Peterson 1995; ns-2.35 `tcp-vegas.cc`): a fine-grained timer per segment detects a
 //! loss on the first duplicate, and on the first two ACKs after a retransmission.
 
+use super::Missing;
 use super::{Arrival, Limits, LossRecovery, Outcome, VegasProgress};
-use crate::policy::control::Missing;
 use crate::policy::dupthresh::DUP_THRESH;
 use crate::scoreboard::Scoreboard;
 use alloc::vec;

@@ -11,11 +11,10 @@ pub(crate) use self::timer::RetransmissionTimer;
 
 use crate::config::Config;
 use crate::config::groups::IdleRto;
-use crate::policy::control::Missing;
 use crate::policy::dupthresh::DupthreshDetector;
 use crate::policy::recovery::choice::Recovery;
 use crate::policy::recovery::scheme::Scheme;
-use crate::policy::recovery::{Arrival, Limits, Outcome, Timing};
+use crate::policy::recovery::{Arrival, Limits, Missing, Outcome, Timing};
 use crate::policy::rto::RtoRestart;
 use crate::policy::spurious::{ForwardRto, Reduced, Spurious};
 use crate::policy::window_probe::WindowProbe;

@@ -5,8 +5,8 @@
 //! the short paths with the general one.
 
 use super::{AckPath, Sender};
-use crate::policy::control::{Flight, Missing, Progress};
-use crate::policy::recovery::{Outcome, PartialTimer, VegasProgress};
+use crate::policy::control::{Flight, Progress};
+use crate::policy::recovery::{Missing, Outcome, PartialTimer, VegasProgress};
 use crate::scoreboard::{Acknowledgement, clock};
 use crate::send::loss;
 use crate::send::partial::snack::Skip;

@@ -12,7 +12,7 @@ pub use curve::CubicCurve;
 
 use super::CongestionControl;
 use super::factory::{ControlFactory, ControlSetup};
-use super::reno::Halved;
+use super::factory::Halved;
 use super::slow_start::SlowStartRule;
 use alloc::boxed::Box;
 use linux::LinuxCubic;

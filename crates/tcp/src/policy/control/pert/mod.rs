@@ -17,7 +17,8 @@ pub use pi::{PiDesign, PiGains};
 pub use signals::{MaxDelay, early_response_share};
 
 use super::factory::{ControlFactory, ControlSetup};
-use super::reno::{Halved, Reno, SMALLEST_SSTHRESH};
+use super::factory::Halved;
+use super::reno::{Reno, SMALLEST_SSTHRESH};
 use super::{CongestionControl, Flight, Gauges, Progress, Window};
 use crate::trace::Cx;
 use alloc::boxed::Box;

@@ -3,7 +3,8 @@
 use super::Vegas;
 use super::round::SequenceState;
 use crate::policy::control::reno::SMALLEST_SSTHRESH;
-use crate::policy::control::{CongestionControl, Flight, Handshake, Missing, Progress, Window};
+use crate::policy::control::{CongestionControl, Flight, Handshake, Progress, Window};
+use crate::policy::recovery::Missing;
 use crate::policy::dupthresh::DUP_THRESH;
 use crate::trace::Cx;
 use earlybird_units::Instant;

@@ -39,7 +39,7 @@ impl ControlFactory for VegasParameters {
     }
 
     fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
-        let vegas = Vegas::new(setup.reno(), *self);
+        let vegas = Vegas::new(Reno::of(setup), *self);
         // The agent of ns-2 combines window and recovery; other recoveries use the window alone.
         if setup.recovery == Recovery::Vegas {
             Box::new(Ns2Vegas::new(vegas, f64::from(setup.initial_window)))

@@ -1,7 +1,7 @@
 //! Urgent data. Linux supports one urgent byte, the last before the urgent pointer (`tcp_check_urg`), and excludes it from normal
 //! reads without `SO_OOBINLINE`.
 
-use crate::tcp_sock::TcpSock;
+use super::TcpSock;
 use earlybird_tcp::AcceptedRange;
 
 /// The offset of the urgent byte in the received stream.

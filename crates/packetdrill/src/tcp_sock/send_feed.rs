@@ -1,6 +1,6 @@
 //! Passes written data to the connection and handles corks: `TCP_CORK`, and `MSG_MORE` until the next ACK.
 
-use crate::tcp_sock::TcpSock;
+use super::TcpSock;
 use crate::time::Micros;
 use crate::time::instant;
 use earlybird_tcp::Cx;

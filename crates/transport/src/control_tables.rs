@@ -1,7 +1,7 @@
-use super::Entry;
+use crate::controls::{BUILT_IN, Entry};
 use crate::error::{ScenarioError, join};
+use crate::profile::Profile;
 use crate::register::Transports;
-use crate::settings::Profile;
 use earlybird_tcp::Control;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -103,7 +103,7 @@ impl JsonSchema for ControlTables {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let controls = super::BUILT_IN.iter();
+        let controls = BUILT_IN.iter();
         let properties: Map<String, Value> =
             controls.map(|entry| (entry.name.to_owned(), (entry.schema)(generator).to_value())).collect();
         json_schema!({ "type": "object", "properties": properties })

@@ -1,6 +1,6 @@
 //! Times during which a sender was limited, by cause (`tcp_chrono_set`).
 
-use crate::tcp_sock::TcpSock;
+use super::TcpSock;
 use crate::time::Micros;
 
 /// The kinds of limits.

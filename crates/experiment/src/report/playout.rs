@@ -1,0 +1,49 @@
+//! What viewers and the real-time mode counted, by flow.
+
+use crate::playout::PlayoutLog;
+use crate::recorder::FlowRecord;
+use crate::table::Table;
+use earlybird_tcp::RealTimeStatistics;
+use earlybird_units::{Duration, Instant};
+
+/// Adds the counters of the real-time mode, which are 0 in other flows.
+pub(super) fn real_time_columns(table: Table, records: &[FlowRecord]) -> Table {
+    let of_sender = |value: fn(&RealTimeStatistics) -> u64| {
+        records.iter().map(move |flow| value(&flow.real_time[0])).collect::<Vec<_>>()
+    };
+    let of_receiver = |value: fn(&RealTimeStatistics) -> u64| {
+        records.iter().map(move |flow| value(&flow.real_time[1])).collect::<Vec<_>>()
+    };
+    table
+        .integer("frames_written", of_sender(|counts| counts.frames_written))
+        .integer("frames_abandoned", of_sender(|counts| counts.frames_discarded))
+        .integer("frames_delivered", of_receiver(|counts| counts.frames_delivered))
+        .integer("segments_skipped", of_receiver(|counts| counts.segments_skipped))
+        .integer("late_after_skip", of_receiver(|counts| counts.late_after_skip))
+        .integer("snacks_sent", of_receiver(|counts| counts.notices_sent))
+        .integer("snacks_received", of_sender(|counts| counts.notices_received))
+        .integer("invalid_snacks", of_sender(|counts| counts.bad_notices))
+        .integer("skip_reductions", of_sender(|counts| counts.skip_reductions))
+}
+
+/// Adds the counters of viewers: 0 or NaN in a flow without one.
+pub(super) fn columns(table: Table, records: &[FlowRecord], end: Instant) -> Table {
+    let of = |value: fn(&PlayoutLog) -> u64| {
+        records.iter().map(move |flow| flow.playout.as_ref().map_or(0, value)).collect::<Vec<_>>()
+    };
+    let real = |value: fn(&PlayoutLog) -> f64| {
+        records.iter().map(move |flow| flow.playout.as_ref().map_or(f64::NAN, value)).collect::<Vec<_>>()
+    };
+    let stalled = |log: &PlayoutLog| log.stalled(end).as_secs_f64();
+    table
+        .integer("units_played", of(|log| log.played))
+        .integer("units_lost", of(|log| log.lost))
+        .integer("units_late", of(|log| log.late))
+        .float("lost_share", real(PlayoutLog::lost_share))
+        .float("playback_delay_s", real(PlayoutLog::mean_delay))
+        .float("startup_delay_s", real(|log| log.start_up.map_or(f64::NAN, Duration::as_secs_f64)))
+        .integer("stalls", of(|log| log.stalls))
+        .float("stalled_s", records.iter().map(|flow| flow.playout.as_ref().map_or(f64::NAN, stalled)))
+        .integer("heartbeats", of(|log| log.heartbeats))
+        .integer("reports", of(|log| log.reports))
+}
