@@ -26,25 +26,17 @@ class MediaError(InputError):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Clip:
-    """
-    The frames of a video in decoding order.
-
-    `times` are when the decoder needs each frame, in seconds from the first; they never fall. `sizes` and `audio` are
-    bytes: sound travels with the frame that it is heard with. `length` is from the first frame to the end of the last,
-    in seconds. `kinds` has a letter per frame: ``I`` for key frames, ``B`` for those shown before one that is decoded
-    earlier, else ``P``; it is empty where they are not known. `sound` is when each packet of sound is needed, and its
-    bytes. `tracks` counts the file's video tracks, of which this is the first.
-    """
+    """The frames of a video in decoding order."""
 
     path: Path
     codec: str
-    times: NDArray[np.float64]
-    sizes: NDArray[np.int64]
-    length: float
-    audio: NDArray[np.int64] | None = None
-    kinds: str = ""
-    sound: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None
-    tracks: int = 1
+    times: NDArray[np.float64]  # when the decoder needs each frame, in seconds from the first; they never fall
+    sizes: NDArray[np.int64]  # bytes of each frame
+    length: float  # seconds from the first frame to the end of the last
+    audio: NDArray[np.int64] | None = None  # bytes of each frame that are sound, which it is heard with
+    kinds: str = ""  # a letter per frame, if known: I for key frames, B for those shown before one decoded earlier, P
+    sound: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None  # when each packet is needed, and its bytes
+    tracks: int = 1  # video tracks of the file, of which this is the first
     states_length: bool = True
 
     @property

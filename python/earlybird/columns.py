@@ -59,11 +59,6 @@ def bit_rate(value: float) -> str:
     return f"{number(value / 1e6)} Mb/s" if value >= 1e6 else f"{number(value / 1e3)} kb/s"
 
 
-def megabits(value: float) -> str:
-    """Write Mb/s."""
-    return bit_rate(value * 1e6)
-
-
 @dataclass(frozen=True)
 class Column:
     """A measure: its key in the results, its title, and the format of its values."""
@@ -91,7 +86,7 @@ FORMATS: dict[str, Callable[[float], str]] = {
     "s": seconds,
     "ms": milliseconds,
     "bit/s": bit_rate,
-    "Mb/s": megabits,
+    "Mb/s": lambda value: bit_rate(value * 1e6),
 }
 """How values of a unit are written; all others as plain numbers."""
 

@@ -51,24 +51,11 @@ GRID_KEY: Final = f"flows.{GROUP}.transport"
 @dataclass(frozen=True)
 class Comparison:
     """
-    One film under several transports.
+    One film (`source` as read, `sent` as cut and scaled) under several transports, one run of each per seed.
 
-    Attributes
-    ----------
-    source : Clip
-        The film as read from its file.
-    sent : Clip
-        The film as sent: cut to the run's duration, scaled.
-    scenario : dict
-        The complete scenario, with the film as the application of the flows `video`.
-    flows, curve : polars.DataFrame
-        What `earlybird.viewers.judge_run` gives, with the transport and the seed of the run in front.
-    transports : dict
-        Per transport, what `earlybird.viewers.summarise` says of all its runs, and the mean of their T/µ.
-    by_seed : dict
-        The same per transport and seed.
-    seeds : tuple of int
-        One run of each transport per seed.
+    `scenario` is complete, with the film as the application of the flows `video`. `flows` and `curve` are what
+    `earlybird.viewers.judge_run` gives, led by transport and seed; `transports` what `earlybird.viewers.summarise` says
+    of all runs of each, with the mean of their T/µ, and `by_seed` the same per seed.
     """
 
     source: Clip

@@ -99,16 +99,12 @@ def to_document(value: object) -> object:
     """Turn typed objects into the dictionaries of the TOML form: kebab-case keys, nothing for what was left out."""
     if dataclasses.is_dataclass(value):
         fields = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
-        return {_key(name): to_document(item) for name, item in fields if item is not None}
+        return {name.rstrip("_").replace("_", "-"): to_document(item) for name, item in fields if item is not None}
     if isinstance(value, Mapping):
         return {key: to_document(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [to_document(item) for item in value]
     return value
-
-
-def _key(name: str) -> str:
-    return name.rstrip("_").replace("_", "-")
 
 
 def _read(scenario: ScenarioLike, path: Path | None) -> str:

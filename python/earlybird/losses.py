@@ -20,28 +20,21 @@ GAP_MINIMUM: Final = 16  # packets received in a row that end a burst (RFC 3611 
 
 @dataclasses.dataclass(frozen=True)
 class LossPattern:
-    """
-    The losses in a sequence of packets; lengths count packets, and values that need a loss are NaN without one.
-
-    Runs are losses one behind the other, `mean_distance` is from one loss to the next (RFC 3357). `burst_ratio` is the
-    mean run over that of independent losses, 1/(1 − ratio) (ITU-T G.107). The Gilbert channel with this ratio and mean
-    run has p = ratio·r/(1 − ratio), r = 1/mean_run. Bursts begin and end with a loss and have fewer than 16 received
-    packets in a row; a loss that stands alone belongs to the gap around it (RFC 3611).
-    """
+    """The losses in a sequence of packets; lengths count packets, and values that need a loss are NaN without one."""
 
     packets: int
     lost: int
     ratio: float
-    runs: int
+    runs: int  # losses one behind the other: the loss periods of RFC 3357
     mean_run: float
-    mean_distance: float
-    burst_ratio: float
-    gilbert_p: float
-    gilbert_r: float
-    bursts: int
+    mean_distance: float  # from one lost packet to the next (RFC 3357)
+    burst_ratio: float  # mean run ÷ that of independent losses, 1/(1 − ratio) (ITU-T G.107)
+    gilbert_p: float  # of the Gilbert channel with this ratio and mean run: ratio·r/(1 − ratio)
+    gilbert_r: float  # 1/mean_run
+    bursts: int  # from a loss to a loss with fewer than 16 received in a row; one alone belongs to the gap (RFC 3611)
     mean_burst: float
-    burst_density: float
-    gap_density: float
+    burst_density: float  # share of lost packets in bursts
+    gap_density: float  # share of lost packets outside
 
 
 def describe_losses(lost: ArrayLike, gap_minimum: int = GAP_MINIMUM) -> LossPattern:

@@ -169,7 +169,7 @@ def read_container(path: Path, container: InputContainer) -> Clip:
     times = decode_times(path, frames)
     sizes = np.array([frame.size for frame in frames], dtype=np.int64)
     last = frames[-1].duration or float(times[-1]) / (len(times) - 1)
-    start, length = first_time(frames), float(times[-1]) + last
+    start, length = min(frame.time for frame in frames if frame.time is not None), float(times[-1]) + last
     packets = None if sound is None else packets_of_sound(streams[sound], start, length)
     audio = None if packets is None else sound_of_frames(times, *packets)
     if audio is not None:
@@ -186,11 +186,6 @@ def read_container(path: Path, container: InputContainer) -> Clip:
         tracks=len(films_in(container)),
         states_length=bool(container.duration or stream.duration),
     )
-
-
-def first_time(frames: list[Frame]) -> float:
-    """Return when the first frame is needed, in seconds of the container."""
-    return min(frame.time for frame in frames if frame.time is not None)
 
 
 def packets_of_sound(

@@ -40,22 +40,17 @@ class Entry:
 
 @dataclass(frozen=True)
 class StudyEntry:
-    """
-    A metric of studies.
-
-    `when` says which runs have it: `flows`, `measure.KEY`, `part.KEY`, `model.NAME` or `testbed`. `unit` is that of the
-    stored value, `print` that in print if it differs. `column` and `reduce` are empty for what the code computes.
-    """
+    """A metric of studies."""
 
     title: str
     definition: str
-    when: tuple[str, ...]
-    unit: str = ""
-    print: str | None = None
+    when: tuple[str, ...]  # which runs have it: `flows`, `measure.KEY`, `part.KEY`, `model.NAME` or `testbed`
+    unit: str = ""  # of the stored value
+    print: str | None = None  # the unit in print, if it differs
     digits: int = 1
     direction: Direction = ""
     scale: str = "linear"
-    column: str = ""
+    column: str = ""  # of the observed flows; with `reduce` empty for what the code computes
     reduce: str = ""
 
 

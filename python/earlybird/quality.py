@@ -48,24 +48,19 @@ SECOND: Final = "earlybird-t"
 
 @dataclasses.dataclass(frozen=True)
 class Quality:
-    """
-    The quality for the viewer of one flow, in seconds, shares and bits per second of the film that was played.
-
-    The start-up delay and the live latency count from the writing of a frame to its playing. `switches` are changes of
-    the encoder's rate or of the viewer's choice; `frames_dropped` were given up before they were sent.
-    """
+    """The quality for the viewer of one flow."""
 
     flow: str
-    startup_delay_s: float
+    startup_delay_s: float  # from the writing of the first frame to its playing
     stalls: int
     stalled_s: float
     mean_stall_s: float
-    stall_ratio: float
-    live_latency_s: float
+    stall_ratio: float  # of the time since playback began
+    live_latency_s: float  # from the writing of a frame to its playing, on average
     live_latency_max_s: float
-    bitrate_bps: float
-    switches: int
-    frames_dropped: int
+    bitrate_bps: float  # of the film that was played
+    switches: int  # of the encoder's rate, or of the viewer's choice
+    frames_dropped: int  # given up before they were sent
     played_s: float
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,27 +71,22 @@ class Quality:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Viewing:
-    """
-    One flow as its viewer saw it: when frames were written, there, and shown, in seconds of the run.
-
-    `rates` has two rows: when the encoder's rate changed, and to how many bits per second. `segment` is the seconds of
-    film that have one bit rate, `top_rate` the highest that it is there at, where that is known.
-    """
+    """One flow as its viewer saw it; times are seconds of the run."""
 
     flow: str
     written: NDArray[np.float64]
     delivered: NDArray[np.float64]
     shown: NDArray[np.float64]
-    sizes: NDArray[np.int64]
+    sizes: NDArray[np.int64]  # bytes
     playback: Playback
     start_up: float
     end: float
-    rates: NDArray[np.float64]
-    dropped: int
+    rates: NDArray[np.float64]  # two rows: when the encoder's rate changed, and to how many bits per second
+    dropped: int  # frames given up before they were sent
     frame_rate: float
-    segment: float = SEGMENT
+    segment: float = SEGMENT  # seconds of film that have one bit rate
     is_live: bool = True
-    top_rate: float | None = None
+    top_rate: float | None = None  # the highest that it is there at, where that is known
 
     @property
     def is_played(self) -> NDArray[np.bool_]:

@@ -387,12 +387,11 @@ def _seed_list(seeds: int | Sequence[int]) -> list[int]:
 
 def _labels(run: PlannedRun) -> dict[str, Any]:
     """Return the grid's values and the seed as cells of a table: lists and tables are written as text."""
-    cells = {key: value if _is_cell(value) else json.dumps(value) for key, value in run.parameters.items()}
+    cells = {
+        key: value if isinstance(value, str | int | float | bool) else json.dumps(value)
+        for key, value in run.parameters.items()
+    }
     return {**cells, "seed": run.seed}
-
-
-def _is_cell(value: object) -> bool:
-    return isinstance(value, str | int | float | bool)
 
 
 def _constant(name: str, value: object) -> pl.Expr:

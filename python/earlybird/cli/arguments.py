@@ -57,6 +57,10 @@ Dask: TypeAlias = Annotated[
     ),
 ]
 
+Output: TypeAlias = Annotated[
+    Path, typer.Option(metavar="DIR", help="Results folder; runs that are there are not repeated.")
+]
+
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 
 

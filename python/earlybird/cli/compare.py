@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earlybird.cli.arguments import Jobs, Json, Settings, examples, overrides
+from earlybird.cli.arguments import Jobs, Json, Output, Settings, examples, overrides
 from earlybird.cli.output import say, show_json
 from earlybird.lazy import LateModule
 from earlybird.outputs import check_outputs
@@ -75,9 +75,7 @@ def command(
     settings: Settings = None,
     seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="Runs per transport.")] = None,
     jobs: Jobs = None,
-    output: Annotated[
-        Path, typer.Option(metavar="DIR", help="Results folder; runs that are there are not repeated.")
-    ] = (RESULTS),
+    output: Output = RESULTS,
     plot: Annotated[Path, typer.Option(metavar="FILE.png|svg", help="Draw the comparison to this file.")] = (
         REPORTS / "compare.png"
     ),

@@ -79,7 +79,7 @@ def command(
         typer.Option(
             metavar="NAME",
             help="A line by name: dsl, cable, lte, starlink, wifi or transatlantic.",
-            autocompletion=lambda: _profiles(),
+            autocompletion=lambda: list(profiles.PROFILES),
         ),
     ] = None,
     from_ping: Annotated[Path | None, _file("ping")] = None,
@@ -157,10 +157,6 @@ def _read(tool: str) -> "Callable[[Path], Measurements]":
     """Return the reader of a tool's files."""
     reader: Callable[[Path], Measurements] = import_module(f"earlybird.planning.measured.{tool}").read
     return reader
-
-
-def _profiles() -> list[str]:
-    return list(profiles.PROFILES)
 
 
 def _check(plot: Path | None, scenario: Path | None, inputs: dict[str, Path | None]) -> None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from earlybird.cli.archive import check_command, export_command
-from earlybird.cli.arguments import Dask, Jobs, Json, Parallel, ShardOption, examples
+from earlybird.cli.arguments import Dask, Jobs, Json, Output, Parallel, ShardOption, examples
 from earlybird.cli.error_boundary import guarded
 from earlybird.cli.output import rest_text, say, show_json, tell
-from earlybird.cli.study_arguments import DEFAULT_SCALE, Names, Output, Results, Scale, complete_name
+from earlybird.cli.study_arguments import DEFAULT_SCALE, Names, Results, Scale, complete_name
 from earlybird.paths import PUBLISHED, REPORTS, RESULTS
 
 if TYPE_CHECKING:

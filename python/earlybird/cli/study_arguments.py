@@ -34,7 +34,6 @@ Scale = Annotated[
         metavar="SCALE", help="How long and how often: smoke, medium or full.", autocompletion=_complete_scale
     ),
 ]
-Output = Annotated[Path, typer.Option(metavar="DIR", help="Results folder; runs that are there are not repeated.")]
 Results = Annotated[Path, typer.Option(metavar="DIR", help="Results folder that is read.")]
 
 DEFAULT_SCALE = "smoke"

@@ -1,14 +1,12 @@
 """`earlybird sweep`: all runs of a scenario's grid and seeds."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from earlybird.cli.arguments import (
     Dask,
     Jobs,
     Json,
+    Output,
     Parallel,
     ScenarioFile,
     Settings,
@@ -42,9 +40,7 @@ def command(
     settings: Settings = None,
     jobs: Jobs = None,
     parallel: Parallel = 1,
-    output: Annotated[
-        Path, typer.Option(metavar="DIR", help="Results folder; runs that are there are not repeated.")
-    ] = (RESULTS),
+    output: Output = RESULTS,
     shard: ShardOption = None,
     dask: Dask = None,
     json: Json = False,

@@ -85,7 +85,7 @@ def command(
         if statistics:
             takers.append(_file(files, statistics))
         if json:
-            takers.append(_line)
+            takers.append(lambda report: print(json_module.dumps(report), flush=True))
         elif not quiet:
             takers.append(_shown(files, f"{source} → {destination}"))
         if prometheus:
@@ -126,10 +126,6 @@ def _shown(files: ExitStack, title: str) -> Callable[[dict[str, Any]], None]:
         if console.is_terminal
         else files.enter_context(_Lines())
     )
-
-
-def _line(report: dict[str, Any]) -> None:
-    print(json_module.dumps(report), flush=True)
 
 
 def _file(files: ExitStack, path: Path) -> Callable[[dict[str, Any]], None]:

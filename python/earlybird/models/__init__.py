@@ -5,12 +5,7 @@ from typing import TYPE_CHECKING
 from earlybird.lazy import loader
 
 if TYPE_CHECKING:
-    from earlybird.models.estimators import (
-        early_thresholds,
-        printed_timeouts,
-        queueing_delays,
-        retransmission_timeouts,
-    )
+    from earlybird.models.estimators import early_thresholds, printed_timeouts, queueing_delays, retransmission_timeouts
     from earlybird.models.formulas import (
         burst_delay,
         least_playback_delay,

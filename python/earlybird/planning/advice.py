@@ -53,7 +53,7 @@ def _switch(candidate: Candidate, path: NetworkPath, delay: float) -> list[str]:
         case "quic-datagrams":
             return ["# any program with QUIC and its datagrams (RFC 9221; quinn here)"]
         case _:
-            return [_relay(candidate, path, delay)]
+            return [_transmit(candidate.transport, path, delay)]
 
 
 def _congestion_control(name: str, module: str | None = None) -> list[str]:
@@ -82,10 +82,6 @@ def _bbr_version(path: NetworkPath, delay: float) -> list[str]:
         "# version 3 is in Google's kernel (github.com/google/bbr, branch v3), and without any kernel in",
         f"#   {_transmit('bbr-rack', path, delay)}",
     ]
-
-
-def _relay(candidate: Candidate, path: NetworkPath, delay: float) -> str:
-    return _transmit(candidate.transport, path, delay)
 
 
 def _transmit(transport: str, path: NetworkPath, delay: float) -> str:

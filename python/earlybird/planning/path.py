@@ -20,21 +20,15 @@ LEAST_ROUND_TRIP: Final = 0.0001  # seconds; shorter ones are those of one machi
 
 @dataclasses.dataclass(frozen=True)
 class Measurements:
-    """
-    Known properties of a path; None is unknown.
+    """Known properties of a path; None is unknown."""
 
-    `rate` is in bits per second, `round_trip` in seconds without a queue, `loss` what gets lost whatever the sender
-    does, `mean_burst` 1 for independent losses. `queue` is as of `earlybird emulate`; `trace` has the milliseconds of
-    chances to send 1500 bytes, in place of a rate (mahimahi). `facts` say how these were found.
-    """
-
-    rate: float | None = None
-    round_trip: float | None = None
-    loss: float | None = None
-    mean_burst: float | None = None
-    queue: str | None = None
-    trace: tuple[int, ...] | None = None
-    facts: tuple[str, ...] = ()
+    rate: float | None = None  # bits per second
+    round_trip: float | None = None  # seconds without a queue
+    loss: float | None = None  # share that gets lost whatever the sender does
+    mean_burst: float | None = None  # packets lost in a row; 1 if independently
+    queue: str | None = None  # as `earlybird emulate` takes it
+    trace: tuple[int, ...] | None = None  # milliseconds of chances to send 1500 bytes, in place of a rate (mahimahi)
+    facts: tuple[str, ...] = ()  # how these were found, a sentence each
 
     def updated_with(self, other: Measurements) -> Measurements:
         """Return these findings, with the others' in their place where those know better."""

@@ -72,21 +72,16 @@ class CandidateResult:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Plan:
-    """
-    An answer.
-
-    `results` begin with the sender in use, then in order of preference. `doubt` is the probability that other seeds
-    would lead to another choice, by the bootstrap; if it is not clear, `open_candidates` are the senders left.
-    """
+    """An answer."""
 
     stream: StreamSpec
     path: NetworkPath
-    late: float
-    results: tuple[CandidateResult, ...]
+    late: float  # share of the frames
+    results: tuple[CandidateResult, ...]  # the sender in use, then the others as they are preferred
     choice: CandidateResult
-    doubt: float
+    doubt: float  # probability that other seeds would lead to another choice, by the bootstrap
     is_clear: bool
-    open_candidates: tuple[CandidateResult, ...]
+    open_candidates: tuple[CandidateResult, ...]  # the senders left, if it is not clear
 
     @property
     def baseline(self) -> CandidateResult:

@@ -48,19 +48,14 @@ DELAYS: Final = tuple(
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Session:
-    """
-    One simulated playback: the delay in seconds that would have done (infinite: none), and how it came about.
+    """The outcome of one simulated playback; times are in seconds."""
 
-    `due` is when each frame was written, or wanted of a stored film; `limited_share` the share of the time in which a
-    window or buffer held the sender back, and not the network; `delivered_share` that of the frames that came.
-    """
-
-    delay_needed: float
-    due: NDArray[np.float64]
+    delay_needed: float  # with which fewer frames than allowed are late; infinite if none would do
+    due: NDArray[np.float64]  # when each frame was written, or wanted of a stored film
     delivered: NDArray[np.float64]
     end: float
-    limited_share: float
-    delivered_share: float
+    limited_share: float  # of the time: a window or buffer held the sender back, not the network
+    delivered_share: float  # of the frames
 
     def stalls(self, delay: float) -> int:
         """Count the pauses of a player that starts after so many seconds and waits for what comes late."""

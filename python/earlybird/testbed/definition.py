@@ -15,7 +15,7 @@ from earlybird.errors import InputError, ScenarioError
 from earlybird.loading import resolve_network
 from earlybird.run_specs import PlayRun
 from earlybird.sweeps import PlannedRun
-from earlybird.tables import build, read_toml
+from earlybird.tables import build, one_of, read_toml
 from earlybird.testbed.film import MAKERS, identity
 
 REVISION: Final = 1
@@ -114,13 +114,13 @@ def _testbed(document: dict[str, Any]) -> Testbed:
 
 
 def _check(bed: Testbed) -> None:
-    for where, names in (("clients", bed.clients), ("senders", bed.senders)):
-        if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
-            raise InputError(f"{where} = {names!r}: it must be a list of names.")
-    _check_names(bed.clients, CLIENTS, "clients")
+    if not bed.clients:
+        raise InputError(f"clients: name at least one of {', '.join(CLIENTS)}.")
+    for name in bed.clients:
+        one_of(name, CLIENTS, "clients", "client", said=list(bed.clients))
     if not bed.senders:
         raise InputError('senders: name at least one congestion control, such as `senders = ["cubic"]`.')
-    _check_names((bed.film.made,), tuple(MAKERS), "film.made")
+    one_of(bed.film.made, MAKERS, "film.made", "film")
     _check_number(bed.plays, "plays", 1, MOST_PLAYS)
     _check_number(bed.film.seconds, "film.seconds", 1, 7200)
     _check_number(bed.vlc.caching_ms, "vlc.caching-ms", 0, 60000)
@@ -129,16 +129,6 @@ def _check(bed: Testbed) -> None:
         resolve_network(network_of(bed.link))
     except ScenarioError as error:
         raise InputError(_of_link(error, bed.link)) from error
-
-
-def _check_names(names: tuple[str, ...], allowed: tuple[str, ...], where: str) -> None:
-    if not names:
-        raise InputError(f"{where}: name at least one of {', '.join(allowed)}.")
-    for name in names:
-        if name not in allowed:
-            near = difflib.get_close_matches(str(name), allowed, 1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            raise InputError(f"{where}: there is no {name!r}; {hint}There are: {', '.join(allowed)}.")
 
 
 def _check_number(value: float, where: str, least: float, most: float) -> None:

@@ -77,7 +77,8 @@ def _watched_once(bed: Mapping[str, Any], film: Path, seed: int) -> tuple[dict[s
     with _Memory("samples") as samples, _Memory("report") as told:
         viewer = [sys.executable, "-m", "earlybird.testbed.viewer", told.number, _description(bed, film)]
         server = [sys.executable, "-m", "earlybird.testbed.server", str(film), bed["sender"], samples.number]
-        outcome = emulate(network_of(bed["link"]), wrapped(viewer), servers=[[*server, *_rival(bed)]], seed=seed)
+        rival = [bed["competing"]["sender"]] if bed["competing"] else []
+        outcome = emulate(network_of(bed["link"]), wrapped(viewer), servers=[[*server, *rival]], seed=seed)
         report, lines = told.text(), samples.text()
     if not report:
         raise EarlybirdError(f"the client {bed['client']} could not be started (code {outcome.exit_code}).")
@@ -108,10 +109,6 @@ class _Memory:
         os.lseek(self._file, 0, os.SEEK_SET)
         with os.fdopen(os.dup(self._file), encoding="utf-8") as file:
             return file.read()
-
-
-def _rival(bed: Mapping[str, Any]) -> list[str]:
-    return [bed["competing"]["sender"]] if bed["competing"] else []
 
 
 def _description(bed: Mapping[str, Any], film: Path) -> str:

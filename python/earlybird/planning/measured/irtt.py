@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from earlybird.errors import InputError
 from earlybird.losses import describe_losses
@@ -26,7 +26,7 @@ def read(path: str | Path) -> Measurements:
     if not middle:
         raise InputError(f"{path}: none of {len(trips)} packets came back, which tells nothing of the line.")
     shortest = number(document, "stats", "rtt", "min") or middle
-    pattern = describe_losses([_is_lost(trip) for trip in trips])
+    pattern = describe_losses([str(trip.get("lost", "false")).lower().startswith("true") for trip in trips])
     facts = [
         f"irtt: a round trip of {1e3 * middle / NANOSECONDS:.4g} ms, the median (shortest "
         f"{1e3 * shortest / NANOSECONDS:.4g})",
@@ -38,7 +38,3 @@ def read(path: str | Path) -> Measurements:
             f"irtt: {burst:.3g} lost in a row on average; packets closer together may be lost in longer bursts"
         )
     return Measurements(round_trip=middle / NANOSECONDS, loss=pattern.ratio, mean_burst=burst, facts=tuple(facts))
-
-
-def _is_lost(trip: dict[str, Any]) -> bool:
-    return str(trip.get("lost", "false")).lower().startswith("true")

@@ -39,22 +39,18 @@ memory)."""
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Transfer:
-    """
-    The busiest connection of a capture, seen from its sender; sequence numbers do not wrap, times are seconds.
-
-    `end` is the byte after a segment's last; `handshake` is from the opening segment to the third, or NaN.
-    """
+    """The busiest connection of a capture, seen from its sender; sequence numbers do not wrap."""
 
     name: str
     time: Seconds
     begin: Integers
-    end: Integers
+    end: Integers  # the byte after the last
     ts_value: Integers
     ts_echo: Integers
     ack_time: Seconds
     ack: Integers
     ack_ts_value: Integers
-    handshake: float
+    handshake: float  # seconds from the opening segment to the third one; NaN if it was not caught
 
 
 def read(path: str | Path) -> Measurements:

@@ -74,38 +74,14 @@ def check_archive(
     """
     Check an archive that `export_studies` wrote: every file, every verdict, and its runs by making them again.
 
-    Parameters
-    ----------
-    path
-        The archive.
-    sample
-        How many runs to repeat (default: all). 0: only files and verdicts.
-    share
-        In place of a number the part of all runs, as ``0.1`` or ``"10%"``.
-    seed
-        Which runs are drawn where not all are repeated.
-    jobs
-        Number of worker processes (default: one per processor).
-    output
-        Folder for the runs that are made again; those in it are not made once more, so that an interrupted check goes
-        on. It must not be the results folder that the archive was packed from.
-    progress
-        Show a progress bar on the terminal.
+    Of the runs `sample` are repeated (0: none), or the part `share` of all, as ``0.1`` or ``"10%"``, drawn by `seed`;
+    by default all. Those made again are kept in `output`, so that an interrupted check goes on; it must not be the
+    results folder that the archive was packed from. Where the same code made the archive, results have to be the same
+    bytes, else all numbers the same.
 
-    Returns
-    -------
-    Check
-        What differs: runs by quantity, verdicts by statement. Where the same code made the archive, results have to be
-        the same bytes, else all numbers the same.
-
-    Raises
-    ------
-    StoreError
-        If the archive is damaged, something else, or of a form that this version does not know.
-    InputError
-        If both a number and a share are given, or this version cannot make its runs or judge its studies.
-    WorkerError, Interrupted
-        As `earlybird.sweep`.
+    Raises `StoreError` if the archive is damaged, something else, or of a form that this version does not know;
+    `InputError` if both a number and a share are given, or this version cannot make its runs or judge its studies; and
+    the errors of `earlybird.sweep`.
     """
     if sample is not None and share is not None:
         raise InputError("sample and share both say how many runs are repeated; leave one out.")

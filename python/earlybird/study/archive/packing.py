@@ -52,32 +52,10 @@ def export_studies(
     names: Sequence[str], scale: str = "smoke", *, output: str | Path = RESULTS_FOLDER, to: str | Path | None = None
 ) -> Exported:
     """
-    Pack studies into one archive: definition, runs, results, verdicts, tables and pictures.
+    Pack studies, or ``all``, into one archive: definition, runs, results, verdicts, tables and pictures.
 
-    The same results give the same bytes. `earlybird.study.check_archive` repeats the runs and compares.
-
-    Parameters
-    ----------
-    names
-        The studies; ``all`` for every one that has the scale.
-    scale
-        ``smoke``, ``medium`` or ``full``.
-    output
-        Results folder, which has to have every run of the studies.
-    to
-        The file (default: the study's name and the scale, such as ``burst-loss-smoke.zip``, in the working folder).
-
-    Returns
-    -------
-    Exported
-        Where it is, and its fingerprint.
-
-    Raises
-    ------
-    InputError
-        If there is no such study or scale, runs have no result, or something else is in the file's place.
-    StoreError
-        If a result is damaged, or the archive cannot be written.
+    The results folder has to have every run of the studies. The file is named after the study and the scale
+    (``burst-loss-smoke.zip``) unless `to` says otherwise. The same results give the same bytes.
     """
     studies = choose_studies(names, scale)
     return pack(studies, scale, Store(Path(output)), Path(to or default_name([study.name for study in studies], scale)))

@@ -1,7 +1,7 @@
 """The changes of a setting in the study's runs."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from earlybird.errors import InputError
 from earlybird.study.language.points import Scalar
@@ -24,16 +24,13 @@ def planned_runs_of(search: Search, setting: Setting, scale: str) -> list[Planne
 def check_space(search: Search, scale: str) -> None:
     """Raise `ScenarioError` with the scenario's key if a value of a parameter gives no valid scenario."""
     for parameter in search.parameters.values():
-        for value in _values(parameter):
+        values = parameter.choices if isinstance(parameter, Choice) else (parameter.least, parameter.most)
+        for value in values:
             setting = {**search.default, parameter.name: value}
             for run in {
                 run.part.name: run for run in runs_of(search, setting, scale) if concerns(parameter, run)
             }.values():
                 resolved(run)
-
-
-def _values(parameter: Parameter) -> Iterator[Scalar]:
-    yield from parameter.choices if isinstance(parameter, Choice) else (parameter.least, parameter.most)
 
 
 def _changed(run: StudyRun, search: Search, setting: Setting) -> StudyRun:

@@ -49,8 +49,9 @@ def reasons(
     measurements: Measurements, verdicts: Sequence[Verdict], sensitivities: Mapping[str, Sequence[Sensitivity]]
 ) -> dict[str, Reason]:
     """Gather, by check, the reasons that a study gives, with the outcome of its runs."""
-    shown = {**_statements(verdicts), **_panels(sensitivities)}
     main = _main(verdicts)
+    shown = {name: _of_statement(verdict) for name, verdict in main.items()}
+    shown |= {each.panel.name: _of_panel(each) for panels in sensitivities.values() for each in panels}
     given = [check for item in measurements.study.items for check in item.checks if check.because]
     evidence = {
         check.id: (*_causes(check, main, measurements), *(shown[name] for name in check.shown_by)) for check in given
@@ -82,10 +83,6 @@ def _causes(check: Check, main: Mapping[str, Verdict], measurements: Measurement
     yield Evidence(check.id, title, outcome, is_panel=False, is_shown=bool(failing) and all(shown))
 
 
-def _panels(sensitivities: Mapping[str, Sequence[Sensitivity]]) -> dict[str, Evidence]:
-    return {each.panel.name: _of_panel(each) for panels in sensitivities.values() for each in panels}
-
-
 def _of_panel(sensitivity: Sensitivity) -> Evidence:
     changed = [setting for setting in sensitivity.settings_run[1:] if setting.is_open]
     outcome = _settings_text(changed) if changed else "nothing that the paper leaves open was run at this scale"
@@ -98,10 +95,6 @@ def _settings_text(settings: Sequence[Setting]) -> str:
         return f"holds in none of {len(settings)} settings"
     named = "; ".join(holding) if len(holding) <= MOST_NAMED else f"{'; '.join(holding[:MOST_NAMED])}; …"
     return f"holds in {len(holding)} of {len(settings)} settings: {named}"
-
-
-def _statements(verdicts: Sequence[Verdict]) -> dict[str, Evidence]:
-    return {name: _of_statement(verdict) for name, verdict in _main(verdicts).items()}
 
 
 def _of_statement(verdict: Verdict) -> Evidence:
