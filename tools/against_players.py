@@ -138,12 +138,8 @@ def mpv(source: str, caching: int, end: float) -> dict[str, Any]:
         "stalls": sum(now and not before for before, now in pairwise(stalled)),
         "stalled_s": sum(spans),
         "late_frames": int(shown[-1][1][2]) + int(shown[-1][1][3]) if shown else 0,
-        "gaps": _count(lines, "Packet corrupt"),
+        "gaps": sum("Packet corrupt" in line for _, line in lines),
     }
-
-
-def _count(lines: list[tuple[float, str]], words: str) -> int:
-    return sum(words in line for _, line in lines)
 
 
 def run(case: Case, rate: str, rtt: float, loss: str) -> dict[str, Any]:

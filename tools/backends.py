@@ -22,13 +22,12 @@ from earlybird.plots.style import PLAIN, look
 from earlybird.statistics import Estimate, student_interval
 from earlybird.sweeps import PlannedRun, plan
 from generated import REPOSITORY
-from measured import LINUX, make, markdown, mean_text, options, publish, unloaded
+from measured import LINUX, markdown, mean_text, options, publish, results_of, unloaded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from earlybird.result import Result
-    from earlybird.store import Store
 
 SCENARIO = REPOSITORY / "scenarios" / "three-backends.toml"
 PAGE = REPOSITORY / "docs" / "backends-agree.md"
@@ -133,9 +132,8 @@ class Outcome:
         return apart and abs(ours.mean - theirs.mean) > max(quantity.least, quantity.share * abs(theirs.mean))
 
 
-def outcome(runs: Iterable[PlannedRun], store: Store) -> Outcome:
+def outcome(results: Sequence[Result]) -> Outcome:
     """Put the runs of a cell together."""
-    results = [store.load(run.key) for run in runs if store.has(run.key)]
     estimates = tuple(student_interval([quantity.of(result) for result in results]) for quantity in QUANTITIES)
     return Outcome(estimates, max((result.summary.get("added_delay_p99_us", 0.0) for result in results), default=0.0))
 
@@ -244,13 +242,10 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="into docs")
     wanted = parser.parse_args()
     chosen = possible([cell for cell in cells(wanted.networks, wanted.transports) if cell.backend in wanted.backends])
-    planned = {cell: cell.plan(wanted.seeds if cell.backend == "sim" else wanted.runs) for cell in chosen}
-    simulated = [run for cell, runs in planned.items() if cell.backend == "sim" for run in runs]
-    real = [run for cell, runs in planned.items() if cell.backend != "sim" for run in runs]
-    store = make(simulated, real, wanted)
+    found = results_of(chosen, wanted)
     if "sim" not in wanted.backends:  # there is nothing to compare with yet
         return
-    outcomes = {cell: outcome(runs, store) for cell, runs in planned.items()}
+    outcomes = {cell: outcome(results) for cell, results in found.items()}
     tables = {
         "counts": [*counts(outcomes)],
         "ours": table(outcomes, "rfc", ("sim", "live")),

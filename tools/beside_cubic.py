@@ -20,7 +20,7 @@ from earlybird.plots.style import DOTTED, SOLID, look
 from earlybird.statistics import Estimate, student_interval
 from earlybird.sweeps import PlannedRun, plan
 from generated import REPOSITORY
-from measured import LOADED, make, markdown, mean_text, options, publish
+from measured import LOADED, markdown, mean_text, options, publish, results_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -133,12 +133,7 @@ def main() -> None:
     if "pert" not in LOADED.read_text().split():
         parser.error("this kernel has no PERT: load it as root, `earlybird kernel load pert`")
     real = [Cell(*which) for which in product(THINGS, QUEUES, SENDERS)]
-    simulated = [replace(cell, backend="sim") for cell in real]
-    planned = {cell: cell.plan(wanted.runs) for cell in real} | {cell: cell.plan(wanted.seeds) for cell in simulated}
-    store = make(
-        [run for cell in simulated for run in planned[cell]], [run for cell in real for run in planned[cell]], wanted
-    )
-    results = {cell: [store.load(run.key) for run in runs if store.has(run.key)] for cell, runs in planned.items()}
+    results = results_of([*real, *(replace(cell, backend="sim") for cell in real)], wanted)
     tables = {what: table(results, what) for what in THINGS}
     print(*(line for lines in tables.values() for line in [*lines, ""]), sep="\n")
     print(timing(results))

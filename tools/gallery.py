@@ -7,6 +7,7 @@ A notebook is read and run as what it is, cells of Markdown and Python: no other
 import ast
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -80,15 +81,13 @@ def picture(path: Path) -> str:
 
 def section(path: Path) -> str:
     """Write a notebook as a part of the page."""
-    parts = [f"```python\n{cell.text}\n```" if cell.is_code else deeper(cell.text) for cell in cells(path)]
+    # A notebook's title stands below that of the page.
+    parts = [
+        f"```python\n{cell.text}\n```" if cell.is_code else re.sub("^# ", "## ", cell.text) for cell in cells(path)
+    ]
     title = cells(path)[0].text.splitlines()[0].lstrip("# ")
     end = f"![{title}]({picture(path)})\n\nThe notebook: [{path.name}](notebooks/{path.name})."
     return "\n\n".join([*parts, end]) + "\n"
-
-
-def deeper(markdown: str) -> str:
-    """Put a notebook's title below that of the page."""
-    return f"#{markdown}" if markdown.startswith("# ") else markdown
 
 
 if __name__ == "__main__":

@@ -205,13 +205,8 @@ def _curves(known: Waits, rtt: str, burst: float) -> Iterator[Curve]:
         PUBLISHED, PLAIN, LOSSES, [float(published(loss)) for loss in (*LOSSES[1:], LOSSES[-1])], "steps", width=4
     )
     for sender, title in SENDERS.items():
-        found = [known.get(key(_main(sender, loss, rtt, burst))) for loss in LOSSES]
+        found = [known.get(key(SessionCase(sender, loss, rtt, HALF, burst))) for loss in LOSSES]
         yield Curve(title, look(sender), LOSSES, [min(one.round_trips, ROOF) if one else math.nan for one in found])
-
-
-def _main(sender: str, loss: float, rtt: str, burst: float) -> SessionCase:
-    """Return the case of a film of half the line."""
-    return SessionCase(sender, loss, rtt, HALF, burst)
 
 
 HALF: Final = 0.5
@@ -253,7 +248,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=REPOSITORY / "results", help="results folder")
     wanted = parser.parse_args()
     if wanted.scale:
-        measured(wanted.scale, wanted.out).write_csv(TABLE)
+        measured(wanted.scale, wanted.output).write_csv(TABLE)
     known = waits(pl.read_csv(TABLE))
     if not wanted.check:
         PICTURE.write_bytes(drawn(chart(known), "png"))

@@ -27,14 +27,14 @@ from earlybird.planning.study_adapter import SessionCase
 from earlybird.run_specs import ScenarioRun
 from earlybird.sweeps import PlannedRun
 from how_long import TABLE, waits
-from measured import LINUX, make, markdown, options, unloaded
+from measured import LINUX, markdown, options, results_of, unloaded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from earlybird.store import Store
+    from earlybird.result import Result
     from how_long import Wait, Waits
 
 LINES: Final = (
@@ -73,9 +73,9 @@ class Trial:
         spec = ScenarioRun(resolve(document))
         return [PlannedRun(spec, FIRST_SEED + number, {}) for number in range(runs)]
 
-    def delays_needed(self, planned: Sequence[PlannedRun], store: Store) -> list[float]:
-        """Return the delay that each session that was made needed."""
-        tables = [store.load(run.key).table("deliveries") for run in planned if store.has(run.key)]
+    def delays_needed(self, results: Iterable[Result]) -> list[float]:
+        """Return the delay that each session needed."""
+        tables = [result.table("deliveries") for result in results]
         return [self._need(frames["written_s"].to_numpy(), frames["delivered_s"].to_numpy()) for frames in tables]
 
     def _need(self, written: NDArray[np.float64], delivered: NDArray[np.float64]) -> float:
@@ -136,16 +136,8 @@ def main() -> None:
     parser.add_argument("--backends", nargs="+", default=["sim", "live", "kernel"], choices=["sim", "live", "kernel"])
     wanted = parser.parse_args()
     known = waits(pl.read_csv(TABLE))
-    runs = {
-        trial: trial.plan(wanted.seeds if trial.backend == "sim" else wanted.runs)
-        for trial in trials(known, wanted.backends)
-    }
-    simulated, real = (
-        [run for trial, each in runs.items() if (trial.backend == "sim") == is_simulated for run in each]
-        for is_simulated in (True, False)
-    )
-    store = make(simulated, real, wanted)
-    delays_needed = {trial: trial.delays_needed(each, store) for trial, each in runs.items()}
+    results = results_of(trials(known, wanted.backends), wanted)
+    delays_needed = {trial: trial.delays_needed(each) for trial, each in results.items()}
     heads = ["line (lost, round trip, film ÷ line)", "sender", "backend", "table", "nine of ten need", "in time"]
     print(*markdown(heads, (row(trial, found) for trial, found in delays_needed.items())), sep="\n")
     for backend in wanted.backends:

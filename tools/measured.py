@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from earlybird.backends import SIMULATOR
 from earlybird.plots.vega import drawn
 from earlybird.pool import work_through
 from earlybird.progress import progress_bar
@@ -18,12 +19,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from earlybird.plots.chart import Chart
+    from earlybird.result import Result
     from earlybird.statistics import Estimate
 
 LINUX = {"sack-rack": "reno", "cubic-rack": "cubic", "bbr-rack": "bbr", "pert-rack": "pert"}
 """Transports under the profile `linux`, and their names in the kernel."""
 LOADED = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 """The congestion controls that the kernel has now."""
+
+
+class Measured(Protocol):
+    """What is run several times in a backend."""
+
+    @property
+    def backend(self) -> str:
+        """The backend."""
+
+    def plan(self, runs: int, /) -> list[PlannedRun]:
+        """List so many runs, a seed each."""
+
+
+Cell = TypeVar("Cell", bound=Measured)
 
 
 def options(description: str | None, name: str, *, seeds: int = 40) -> argparse.ArgumentParser:
@@ -43,14 +59,20 @@ def unloaded() -> list[str]:
     return [transport for transport, name in LINUX.items() if name not in loaded]
 
 
-def make(simulated: Iterable[PlannedRun], real: Sequence[PlannedRun], wanted: argparse.Namespace) -> Store:
-    """Make the runs that are missing, in real time again where the machine disturbed them; print how many it did."""
-    store = Store(wanted.out).open()
+def results_of(cells: Iterable[Cell], wanted: argparse.Namespace) -> dict[Cell, list[Result]]:
+    """
+    Make the runs of cells that are missing, and return the results that are there.
+
+    Runs in real time that the machine disturbed are made again; how many there were is printed.
+    """
+    planned = {cell: cell.plan(wanted.seeds if cell.backend == SIMULATOR else wanted.runs) for cell in cells}
+    store, runs = Store(wanted.output).open(), [run for each in planned.values() for run in each]
     if wanted.attempts:
-        complete([*simulated], output=wanted.out)
+        complete([run for run in runs if run.spec.backend == SIMULATOR], output=wanted.output)
+    real = [run for run in runs if run.spec.backend != SIMULATOR]
     disturbed = sum(_attempt(real, store, wanted.parallel) for _ in range(wanted.attempts))
     print(f"{disturbed} of {len(real)} runs in real time were disturbed and thrown away.")
-    return store
+    return {cell: [store.load(run.key) for run in each if store.has(run.key)] for cell, each in planned.items()}
 
 
 def _attempt(planned: Sequence[PlannedRun], store: Store, parallel: int) -> int:

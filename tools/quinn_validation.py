@@ -25,6 +25,7 @@ import earlybird
 from earlybird.emulation import THERE, emulate, link, network
 from earlybird.statistics import Estimate, student_interval
 from generated import REPOSITORY
+from measured import markdown, mean_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -174,16 +175,15 @@ def compare(setting: Setting, runs: int, seeds: int, folder: Path) -> tuple[list
 def table(runs: int, seeds: int) -> list[str]:
     """Write a row for each setting."""
     titles = [f"{quantity.title}: {backend}" for quantity in QUANTITIES for backend in ("UDP", "simulated")]
-    lines = [f"| link | {' | '.join(titles)} | lateness of links, 99 %, µs |", "|---" * (len(titles) + 2) + "|"]
+    rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         certify(folder)
         for setting in SETTINGS:
             estimates, late = compare(setting, runs, seeds, folder)
-            cells = [f"{each.mean:.2f} ± {each.half_width:.2f}" for pair in estimates for each in pair]
-            lines.append(f"| {setting.title} | {' | '.join(cells)} | {late:.0f} |")
-            print(lines[-1], file=sys.stderr)
-    return lines
+            rows.append([setting.title, *(mean_text(each, 2) for pair in estimates for each in pair), f"{late:.0f}"])
+            print(*rows[-1], sep=" | ", file=sys.stderr)
+    return markdown(["link", *titles, "lateness of links, 99 %, µs"], rows)
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from conftest import REPOSITORY
 from earlybird.planning.planner import PlanRequest
 from earlybird.planning.planner import plan as plan_for
+from earlybird.planning.profiles import PROFILES
 from earlybird.planning.selection import quantile_difference, quantile_estimate
 from earlybird.planning.study_adapter import SessionCase
 from earlybird.run_specs import ModelRun
@@ -21,8 +22,13 @@ from earlybird.study.runs.plan import StudyRun
 from earlybird.study.statements import estimation
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
+import how_long_confirmed
+import plan_confirmed
 from how_long import Wait, key
 from how_long_confirmed import upwards
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CASE = SessionCase("bbr-rack", 0.01, "60ms", 0.5, bitrate="1Mb/s", length=10.0)
 
@@ -93,3 +99,16 @@ def test_a_delay_is_rounded_up_to_half_a_round_trip() -> None:
     texts = [Wait(case, case.largest_frame_s + delay_needed, 10).text for delay_needed in (0.31, 0.35, 1.21)]
     assert texts == ["3.5", "3.5", "13"]
     assert Wait(case, 60.0, 10).text == "never"
+
+
+def test_without_attempts_what_was_measured_is_shown_and_nothing_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--backends", "sim", "--attempts", "0", "--output", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["how_long_confirmed.py", *arguments])
+    how_long_confirmed.main()
+    assert "sim: 0 of 0 sessions in time." in capsys.readouterr().out
+
+
+def test_every_case_of_the_repeated_plans_is_a_plan_that_can_be_asked_for() -> None:
+    assert {PlanRequest(**case).profile for case in plan_confirmed.CASES} <= {None, *PROFILES}

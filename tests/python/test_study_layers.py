@@ -22,7 +22,7 @@ def layer_of(module: str) -> str:
 
 
 def files() -> Iterator[tuple[str, Path, ast.Module]]:
-    """Yield layer, path and syntax tree of each file; the package's `__init__.py`, which exports names, has no layer."""
+    """Yield layer, path and syntax tree of each file but the package's `__init__.py`, which exports names."""
     for path in STUDY.rglob("*.py"):
         inside = path.relative_to(STUDY)
         if inside.as_posix() != "__init__.py":
