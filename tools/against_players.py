@@ -167,17 +167,8 @@ def run(case: Case, rate: str, rtt: float, loss: str) -> dict[str, Any]:
 
 def make_film(path: Path, rate: str) -> None:
     """Make a transport stream of this rate: the clip with noise, whose pictures cost bits."""
-    look = [
-        "-vf",
-        f"scale={SIZE[0]}:{SIZE[1]},noise=alls=40:allf=t",
-        "-c:v",
-        "libx264",
-        "-preset",
-        "veryfast",
-        "-g",
-        "50",
-        "-an",
-    ]
+    noise = f"scale={SIZE[0]}:{SIZE[1]},noise=alls=40:allf=t"
+    look = ["-vf", noise, "-c:v", "libx264", "-preset", "veryfast", "-g", "50", "-an"]
     rates = ["-b:v", rate, "-minrate", rate, "-maxrate", rate, "-bufsize", "1M", "-x264-params", "nal-hrd=cbr"]
     subprocess.run(["ffmpeg", "-v", "error", "-i", CLIP, *look, *rates, "-f", "mpegts", path], check=True)
 

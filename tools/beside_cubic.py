@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 SCENARIO = REPOSITORY / "scenarios" / "pert-beside-cubic.toml"
 PAGE = REPOSITORY / "docs" / "beside-cubic.md"
 PICTURE = REPOSITORY / "docs" / "images" / "beside-cubic.png"
-THINGS = {"file": "a file", "speech": "300 kb/s", "film": "4 Mb/s"}
-"""By application beside the transfer, its title."""
+THINGS = {"file": "a file", "speech": "300 kb/s", "film": "4 Mb/s"}  # by application beside the transfer, its title
 QUEUES = ("0.5 BDP", "1 BDP", "2 BDP", "CoDel")
 SENDERS = ("pert", "cubic")
 BACKENDS = {"kernel": "Linux", "sim": "simulated"}

@@ -26,15 +26,7 @@ SCENARIO = REPOSITORY / "scenarios" / "fall-floyd-1996.toml"
 AGENTS = {"sack": "Sack1", "tahoe": "Tahoe", "reno": "Reno", "newreno": "Newreno", "vegas": "Vegas"}
 OPTIONS = {
     "stock": (),
-    "fall96": (
-        "singledup=0",
-        "minrto=1",
-        "precision=0",
-        "rtxinit=6.0",
-        "updvar=0",
-        "nrchanges1=0",
-        "deflate=0",
-    ),
+    "fall96": ("singledup=0", "minrto=1", "precision=0", "rtxinit=6.0", "updvar=0", "nrchanges1=0", "deflate=0"),
 }
 """ns-2.35's defaults, and the settings with which it validates the figures of 1996: variants of the scenario."""
 COUNT, SEED = 40, 2

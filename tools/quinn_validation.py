@@ -37,8 +37,7 @@ PROGRAM = TARGET / "debug" / "examples" / "real"
 PORT = 4433
 SECONDS = 10
 UNIT, PERIOD = 10_000, 0.04  # a film of 2 Mb/s: bytes per frame, and frame interval in seconds
-SERVER_STARTUP = "sleep 0.3; exec "
-"""The server is started first; the client does not wait for it otherwise."""
+SERVER_STARTUP = "sleep 0.3; exec "  # the server is started first; the client does not wait for it otherwise
 LATE_US, ATTEMPTS = 2000.0, 4
 """The largest 99th percentile of the links' lateness of a valid run, and the attempts to get one."""
 BULK, FILM = "transfer", "film"

@@ -47,8 +47,7 @@ CASES = (
 )
 
 
-TRANSPORTS_SCENARIO = "bench-transports.toml"
-"""Long transfers of one transport, behind a queue that is never empty."""
+TRANSPORTS_SCENARIO = "bench-transports.toml"  # long transfers of one transport, behind a queue that is never empty
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ PROGRAM = "earlybird-kernel"
 """What does it: a program of its own, as it needs libelf, which nothing else of earlybird does."""
 ALGORITHMS = ("pert",)  # what can be loaded
 USUAL_NAME = "pert"  # under which the kernel knows it
-FAILED = 2
-"""The program's exit code after what a person can put right, with one line about it on the error stream."""
+FAILED = 2  # the program's exit code after what a person can put right, with one line about it on the error stream
 
 
 def check(name: str = USUAL_NAME) -> list[dict[str, Any]]:

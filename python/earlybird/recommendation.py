@@ -20,8 +20,7 @@ Sitaraman, "Video stream quality impacts viewer behavior", IMC 2012)."""
 
 MOST_LOGARITHM: Final = 700.0  # exponentials of more than this are infinite
 
-ENOUGH: Final = 0.95
-"""Share of the film's rate below which what a flow gets is not enough, however long one waits."""
+ENOUGH: Final = 0.95  # share of the film's rate below which what a flow gets is not enough, however long one waits
 
 
 def recommendation(comparison: Comparison) -> str:

@@ -25,8 +25,7 @@ else:
     models_by_name = LateModule("earlybird.models_by_name")
     play = LateModule("earlybird.testbed.play")
 
-SECONDS_PER_RESULT: Final = 0.03
-"""Seconds that writing a result takes on the slow machine that `cost_of` assumes."""
+SECONDS_PER_RESULT: Final = 0.03  # seconds that writing a result takes on the slow machine that `cost_of` assumes
 SECONDS_PER_PLAY: Final = 4.0  # seconds that starting and ending a player takes, beside the film
 
 

@@ -27,8 +27,7 @@ class Estimate:
     """A mean with its interval."""
 
     mean: float  # arithmetic mean of the values; NaN without values
-    low: float
-    """Lower end of the interval; minus infinity when fewer than two values leave the spread unknown."""
+    low: float  # lower end of the interval; minus infinity when fewer than two values leave the spread unknown
     high: float  # upper end of the interval, or infinity
     count: int  # number of values
 

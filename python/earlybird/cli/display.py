@@ -94,8 +94,7 @@ def show_emulation(emulation: Emulation) -> None:
         console.print(Text(problem, style="yellow"))
 
 
-LATE_US = 1000
-"""Delay that the emulator may add to 1 % of the packets before the machine counts as too busy: 1 ms."""
+LATE_US = 1000  # delay that the emulator may add to 1 % of the packets before the machine counts as too busy: 1 ms
 
 
 def lateness_text(summary: dict[str, Any]) -> str:

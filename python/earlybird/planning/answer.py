@@ -13,8 +13,7 @@ from earlybird.recommendation import TOO_LONG
 if TYPE_CHECKING:
     from earlybird.planning.planner import CandidateResult, Plan
 
-HELD_BACK: Final = 0.05
-"""Share of the time from which on it is told that a window or buffer held a sender back."""
+HELD_BACK: Final = 0.05  # share of the time from which on it is told that a window or buffer held a sender back
 
 TOO_HIGH: Final = "formulas know neither SACK nor CUBIC's growth, nor that a film leaves a window unused."
 TOO_LOW: Final = "formulas know no queue, no lost opening of a connection, and no losses close together."

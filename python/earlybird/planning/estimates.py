@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from earlybird.planning.path import NetworkPath
     from earlybird.planning.stream import StreamSpec
 
-TIMER_FLOOR: Final = 0.2
-"""Seconds that Linux's timeout is longer than the round trip at least (`TCP_RTO_MIN`)."""
+TIMER_FLOOR: Final = 0.2  # seconds that Linux's timeout is longer than the round trip at least (`TCP_RTO_MIN`)
 PER_ACK: Final = 2  # segments that one ACK acknowledges once a connection is under way (RFC 5681 §4.2)
 STEPS: Final = 2_000_000  # steps of the Markov chain that are drawn, a tenth of a second's work
 CHAIN_DELAYS: Final = tuple(np.geomspace(0.02, 60, 60).tolist())

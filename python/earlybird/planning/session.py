@@ -26,11 +26,9 @@ GROUP: Final = "film"
 STARTS_WITHIN: Final = 1.0
 """Seconds in which a film begins at random, so that no two sessions meet the same losses at the same frames."""
 
-NEAR_THE_END: Final = 0.1
-"""A film falls behind for good if what came last is older than this share of the session."""
+NEAR_THE_END: Final = 0.1  # a film falls behind for good if what came last is older than this share of the session
 
-PER_RUN: Final = 40e3
-"""Packets that are simulated in the time that a run takes however short it is, some 10 ms."""
+PER_RUN: Final = 40e3  # packets that are simulated in the time that a run takes however short it is, some 10 ms
 
 ROUNDING: Final = 1e-6  # seconds that the sum of a time and a delay may be off
 

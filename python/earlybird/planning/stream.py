@@ -19,8 +19,7 @@ Goal: TypeAlias = Literal["live", "call", "vod"]
 
 FRAMES_PER_SECOND: Final = 25
 KEY_FRAME_EVERY: Final = 2.0  # seconds between key frames: Apple, "HLS Authoring Specification", asks for two
-KEY_FRAME_SIZE: Final = 5.0
-"""A key frame ÷ another frame, in the clip of this repository (`media/test-clip.mp4`)."""
+KEY_FRAME_SIZE: Final = 5.0  # a key frame ÷ another frame, in the clip of this repository (`media/test-clip.mp4`)
 IN_A_CALL: Final = 0.02  # seconds of delay that count in a conversation: half a frame, or a packet of sound
 SOUND_PERIOD: Final = 0.02  # seconds of sound in a packet: the usual frame of Opus (RFC 7587 §4.2)
 SOUND_RATE: Final = 200e3  # bits per second up to which a conversation is one of sound alone

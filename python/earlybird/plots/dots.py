@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from earlybird.plots.lines import Wording
 
 ROW, DOT = 0.31, 0.085  # inches of a row at least, and of each dot in it
-SPREAD: Final = 0.6
-"""Share of a row over which its dots are spread, so that their intervals can be told apart."""
+SPREAD: Final = 0.6  # share of a row over which its dots are spread, so that their intervals can be told apart
 
 
 def dots_chart(points: pl.DataFrame, wording: Wording) -> Chart:

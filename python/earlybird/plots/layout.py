@@ -18,8 +18,7 @@ WIDE: Final = 922.0  # pixels of any other
 PHONE: Final = 330.0  # pixels of a picture for phones, whose panels stand one below the other
 PIXELS: Final = 96.0  # in an inch
 TEXT, HEADING = 11.0, 13.0  # pixels of the letters of all text, and of the picture's title
-LETTER: Final = 0.57
-"""Mean width of a letter of DejaVu Sans, in letter sizes; capitals and bold letters are wider."""
+LETTER: Final = 0.57  # mean width of a letter of DejaVu Sans, in letter sizes; capitals and bold letters are wider
 LEFT: Final = 76.0  # pixels that the numbers and the title of a y axis take beside a panel
 BESIDE: Final = 20.0  # pixels between panels that share their y axis
 ROW_NAMES: Final = 0.36  # share of the width that names of rows may take

@@ -33,8 +33,7 @@ class Scale:
     least: float | None
     most: float | None  # the sizes from which on and up to which the statement holds
     stated: Sequence[float]  # the sizes that the paper gives
-    is_ratio: bool = False
-    """Whether sizes are factors, which a logarithmic axis shows alike in both directions."""
+    is_ratio: bool = False  # whether sizes are factors, which a logarithmic axis shows alike in both directions
 
     @property
     def bounds(self) -> list[float]:

@@ -128,8 +128,7 @@ OTHERS: Final = (
 )
 """For lines that are no transports."""
 
-PLAIN: Final = Look(MUTED, DARK[MUTED], SOLID, ".")
-"""For marks of no sender, such as a queue, and for backgrounds."""
+PLAIN: Final = Look(MUTED, DARK[MUTED], SOLID, ".")  # for marks of no sender, such as a queue, and for backgrounds
 STAR: Final = Look(MUTED, DARK[MUTED], SOLID, "*")  # a number of a paper, in no line's colour
 HOLDS: Final = Look("#00805e", "#3fcfa5", SOLID, "o")
 FAILS: Final = Look("#b8431a", "#f08a5d", SOLID, "X")

@@ -31,8 +31,7 @@ Spec: TypeAlias = dict[str, Any]
 SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.4.json"
 VERSION: Final = "6.4"
 XML: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
-CLIP: Final = re.compile(r"(?<=[#\"])clip\d+(?=[\")])")
-"""Names that Vega counts up from one picture to the next."""
+CLIP: Final = re.compile(r"(?<=[#\"])clip\d+(?=[\")])")  # names that Vega counts up from one picture to the next
 PPI: Final = 120  # pixels of a PNG in an inch of 72 pixels of the chart
 PIXELS: Final = 4 / 3  # of a chart in a point, the unit of markers and lines
 BAND: Final = 0.15  # the opacity of an area

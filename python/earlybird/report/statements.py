@@ -16,11 +16,7 @@ WORDS: dict[Holds, str] = {
     "not run": "not run",
 }
 PLURAL: dict[Holds, str] = {**WORDS, "yes": "hold", "no": "do not hold"}
-REASONS = EXPLAINED, NOT_SHOWN, NOT_EXPLAINED = (
-    "explained",
-    "explained, but not shown at this scale",
-    "not explained",
-)
+REASONS = EXPLAINED, NOT_SHOWN, NOT_EXPLAINED = "explained", "explained, but not shown at this scale", "not explained"
 """Whether a failing statement has a reason, and whether the runs show it."""
 SYMBOLS: dict[Holds, str] = {
     "yes": "✓",

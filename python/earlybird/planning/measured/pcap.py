@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 WINDOW: Final = 1.0  # seconds in which a transfer shows how fast it can be
 BUSY: Final = 0.9
 """Share of the seconds that are slower than what is taken for the rate: the fastest ones have what queues gave back."""
-FEW_BYTES: Final = 100_000
-"""Payload below which a transfer shows no rate: it is over within its first windows."""
+FEW_BYTES: Final = 100_000  # payload below which a transfer shows no rate: it is over within its first windows
 PACKET: Final = 1460
 """Most bytes of payload in a packet over Ethernet; what was caught with more was yet to be cut, or was put together."""
 FULL_QUEUE: Final = 0.25

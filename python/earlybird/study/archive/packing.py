@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from earlybird.study.language.definition import Study
 
 RUNS: Final = "runs.json"  # the member that tells which result belongs to which run of a study
-RESULTS: Final = "results"
-"""The folder of results in an archive, one below it for each, in the form of a store."""
+RESULTS: Final = "results"  # the folder of results in an archive, one below it for each, in the form of a store
 REPORT: Final = "report"  # the folder of pages, verdicts and pictures in an archive
 LICENCES: Final = ("LICENSE-APACHE", "LICENSE-MIT")
 
@@ -91,13 +90,8 @@ def pack(studies: Sequence[Study], scale: str, store: Store, path: Path) -> Expo
 def listed_runs(study: Study, scale: str) -> Iterator[dict[str, Any]]:
     """List a study's runs: part, axes and seed, and under which key the result of each is kept."""
     for run, planned in zip(plan(study, scale), planned_runs(study, scale), strict=True):
-        yield {
-            "study": study.name,
-            "part": run.part.name,
-            "axes": dict(run.axes),
-            "seed": run.seed,
-            "key": planned.key,
-        }
+        where = {"study": study.name, "part": run.part.name, "axes": dict(run.axes)}
+        yield {**where, "seed": run.seed, "key": planned.key}
 
 
 def _check_results(names: Sequence[str], scale: str, store: Store, keys: Sequence[str]) -> None:

@@ -34,8 +34,7 @@ class Statement:
     each: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     where: Table = field(default_factory=dict)
     """Leaves out cells: those in which a quantity (`metric` if it is another one, `at`) is not `above` a value."""
-    rises: Any = None
-    """The metric rises along the values of one axis, or from each point of a list to the next."""
+    rises: Any = None  # the metric rises along the values of one axis, or from each point of a list to the next
     falls: Any = None  # the same with falling
     least: float | None = None
     most: float | None = None
@@ -43,8 +42,7 @@ class Statement:
     equals: float | None = None
     table: str = ""  # the paper's numbers in this table below expected/ stand beside ours
     values: bool = False  # nothing is to hold: of a report, the quantity itself, cell by cell
-    ratio_at_most: float = 1.0
-    """Of an order: the smaller of two neighbours is at most this share of the larger."""
+    ratio_at_most: float = 1.0  # of an order: the smaller of two neighbours is at most this share of the larger
     margin: float = 0.0  # of an order: by so much two neighbours may be the other way round
     because: str = ""
     shown_by: tuple[str, ...] = ()

@@ -4,8 +4,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-LEAST = 0.1
-"""Seconds of sound that a player hands to the loudspeaker at a time; shorter gaps are not heard (MA-8)."""
+LEAST = 0.1  # seconds of sound that a player hands to the loudspeaker at a time; shorter gaps are not heard (MA-8)
 
 
 def audio_gaps(deliveries: pl.DataFrame, delays: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 LONG = 1.0  # seconds of delay from which on a burst counts as long
 LARGEST_BUFFER = 10.0  # seconds of playout buffer that count as “at least that”
-OF_ITS_OWN = 3
-"""Losses in a row whose delay is a local maximum of its own; left out where growth is looked at."""
+OF_ITS_OWN = 3  # losses in a row whose delay is a local maximum of its own; left out where growth is looked at
 
 
 def burst_values(result: Result) -> dict[str, float]:

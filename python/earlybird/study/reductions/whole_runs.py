@@ -10,8 +10,7 @@ from earlybird.result import Result
 from earlybird.study.language.definition import Part
 from earlybird.study.runs.plan import StudyRun
 
-FREEZE_TOLERANCE = 1e-6
-"""Seconds; a freeze that begins so close to the timeout before it continues the same freeze."""
+FREEZE_TOLERANCE = 1e-6  # seconds; a freeze that begins so close to the timeout before it continues the same freeze
 
 
 def freeze_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:

@@ -55,8 +55,7 @@ class Target:
     table: str = ""  # each number of the table is a statement of its own
     levels: tuple[Level, ...] = ("must", "claim")  # of an item, only the checks of these levels
     checks: tuple[str, ...] = ()  # of an item, only these checks, if any are named
-    without: tuple[str, ...] = ()
-    """Coordinates to leave out of the statements, as the search chooses their values."""
+    without: tuple[str, ...] = ()  # coordinates to leave out of the statements, as the search chooses their values
     differences: bool = True
     """Of a table, whether to take differences and ratios too; without, where they repeat what other rows say."""
     factor: float | None = None  # the tolerance of sizes: so many times larger or smaller

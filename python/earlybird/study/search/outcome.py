@@ -21,14 +21,12 @@ ABOUT = "about.json"
 class Outcome:
     """The outcome of a search; stored as CSV and read again for reports."""
 
-    about: dict[str, Any]
-    """The study, the paper, how many settings, what came of the best, which code made it."""
+    about: dict[str, Any]  # the study, the paper, how many settings, what came of the best, which code made it
     trials: pl.DataFrame
     """One row per trial, then those at the larger scale: setting, distance, statements met, the miss of each."""
     statements: pl.DataFrame
     """One row per statement: the paper's number, ours under the study's own setting and under the best."""
-    parameters: pl.DataFrame
-    """One row per parameter: the study's own value, the best one, how much it decides."""
+    parameters: pl.DataFrame  # one row per parameter: the study's own value, the best one, how much it decides
     exclusions: pl.DataFrame
     """One row per two statements that settings met one by one, but none together, though many should by lot."""
 

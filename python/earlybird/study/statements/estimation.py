@@ -10,8 +10,7 @@ from earlybird import statistics
 from earlybird.planning.selection import quantile_difference, quantile_estimate
 from earlybird.statistics import Estimate, paired_difference, student_interval
 
-NEEDED: Final = ("session_startup_delay_s", "session_startup_delay_rtts")
-"""Metrics of which a seed is a viewer."""
+NEEDED: Final = ("session_startup_delay_s", "session_startup_delay_rtts")  # metrics of which a seed is a viewer
 
 
 def estimate(metric: str, by_seed: Mapping[int, float]) -> Estimate:

@@ -11,8 +11,7 @@ from earlybird.study.reductions import bursts
 from earlybird.study.reductions.observations import Observation
 
 Pool = Sequence[Observation]  # runs that are averaged, each with the weight of its flows
-BY_DELAY = ("late_share", "late_units", "audio_gaps")
-"""Measures of lateness, which need the coordinate ``delay``."""
+BY_DELAY = ("late_share", "late_units", "audio_gaps")  # measures of lateness, which need the coordinate ``delay``
 
 
 def success_curve(pool: Pool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
