@@ -27,7 +27,7 @@ The rule by which PERT's increase per round trip moves to its target.
 
 Backend: TypeAlias = Literal["sim", "live", "kernel"] | Parameter
 """
-Where an experiment takes place. The links are the same everywhere.
+The backend that runs an experiment. The links are the same in all of them.
 """
 
 
@@ -336,7 +336,7 @@ class Sound:
     """
     times: list[float | Parameter] | Parameter
     """
-    When each is needed, in seconds from the start of the film, never falling.
+    The time at which each is needed, in seconds from the start of the film, never falling.
     """
 
 
@@ -818,12 +818,12 @@ class DeadlineClient:
 @dataclass(kw_only=True)
 class Delivery:
     """
-    When the receiver steps over what is missing.
+    The rule for the receiver to skip missing data.
     """
 
     skip_at_deadline: Time | None = None
     """
-    When the first packet behind it has waited this long.
+    Skips when the first packet behind the hole has waited this long.
     """
 
 
@@ -965,7 +965,7 @@ class Film:
     """
     times: list[float | Parameter] | Parameter
     """
-    When the decoder needs each picture, in seconds from the start of the film, never falling.
+    The times at which the decoder needs the pictures, in seconds from the start of the film, never falling.
     """
     audio: Sound | None = None
     """
@@ -1376,7 +1376,7 @@ class RateStep:
 
     at: Time
     """
-    When the rate changes, from the start of the run.
+    Time of the change, from the start of the run.
     """
     rate: Rate
     """
@@ -1499,7 +1499,7 @@ class RetransmissionTimer:
     """
     clock_phase: Time | None = None
     """
-    Where the coarse clock stands at time zero; ns-2 draws it at random within a tick (default: drawn per flow).
+    Phase of the coarse clock at time zero; ns-2 draws it at random within a tick (default: drawn per flow).
     """
     floor: Time | None = None
     """
@@ -1651,7 +1651,7 @@ class Srt:
 @dataclass(kw_only=True)
 class Start:
     """
-    When a flow starts.
+    The start of a flow.
     """
 
     at: Time | None = None
@@ -1820,7 +1820,7 @@ class Queue:
     """
     head_drop: int | Parameter | None = None
     """
-    When so many packets are there, drops the one that has waited longest.
+    Drops the packet that has waited longest if so many are there.
     """
     red: Red | None = None
     """
@@ -1857,7 +1857,7 @@ class RealTime:
     """
     delivery: Delivery | None = None
     """
-    When the receiver steps over what is missing.
+    The rule for the receiver to skip missing data.
     """
     replace_late: bool | Parameter | None = None
     """
@@ -2154,7 +2154,7 @@ class Flow:
     """
     start: Start | None = None
     """
-    When each flow starts (default: at once).
+    Start of each flow (default: at once).
     """
     transport: Transport | None = None
     """
@@ -2250,7 +2250,7 @@ class Scenario:
     """
     backend: Backend | None = None
     """
-    Where it takes place (default `sim`).
+    The backend that runs it (default `sim`).
     """
     endpoint: Endpoint | None = None
     """

@@ -44,10 +44,10 @@ impl<'a> ConnectionUnderTest<'a> {
     /// Creates a connection and brings it into a state.
     fn new(data: &mut Unstructured<'_>, totals: &'a mut Totals) -> Result<Self> {
         let config = random_config::config(data)?;
-        let (stage, seeds) = (data.int_in_range(0..=7_u8)?, SeedTree::new(1));
+        let (progress, seeds) = (data.int_in_range(0..=7_u8)?, SeedTree::new(1));
         let connection =
             // Stages 0 and 1 are active openers, all others passive.
-            if stage < 2 { Connection::connect(&config, seeds) } else { Connection::listen(&config, seeds) };
+            if progress < 2 { Connection::connect(&config, seeds) } else { Connection::listen(&config, seeds) };
         totals.connections += 1;
         let mut test = Self {
             connection,
@@ -59,13 +59,13 @@ impl<'a> ConnectionUnderTest<'a> {
             oracle: ReceiverOracle::default(),
             totals,
         };
-        match stage {
+        match progress {
             1 => test.open_fast(forge::cookie(data)?),
             7 => test.accept_fast(forge::cookie(data)?),
             _ => {}
         }
         test.serve();
-        test.open(stage);
+        test.open(progress);
         Ok(test)
     }
 
@@ -91,17 +91,17 @@ impl<'a> ConnectionUnderTest<'a> {
     }
 
     /// Continues the handshake like a correct peer.
-    fn open(&mut self, stage: u8) {
-        if matches!(stage, 3..=6) {
+    fn open(&mut self, progress: u8) {
+        if matches!(progress, 3..=6) {
             let options = every_offer();
             self.take(&Segment { flags: Flags::SYN, options, window: 60_000, ..Segment::default() });
         }
-        if matches!(stage, 4..=6) {
+        if matches!(progress, 4..=6) {
             let segment = Segment { window: 60_000, ..self.plausible() };
             self.take(&segment);
             self.write(30_000);
         }
-        if stage == 6 {
+        if progress == 6 {
             self.connection.shutdown();
             self.serve();
         }

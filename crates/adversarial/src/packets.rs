@@ -34,10 +34,10 @@ pub(crate) fn read(packet: &[u8], checksums: Checksums) -> Result<Parsed, Malfor
     let payload = &packet[parsed.payload.clone()];
     assert_eq!(payload.len(), usize::from(parsed.segment.len));
     match write(&parsed.segment, &parsed.addresses, payload) {
-        Ok(again) => {
-            let reread = parse(&again, Checksums::Verify).expect("what is written can be read");
+        Ok(rewritten) => {
+            let reread = parse(&rewritten, Checksums::Verify).expect("what is written can be read");
             assert_eq!((reread.segment, reread.addresses), (parsed.segment, parsed.addresses));
-            assert_eq!(&again[reread.payload], payload);
+            assert_eq!(&rewritten[reread.payload], payload);
         }
         // Options are padded when they are written, which may exceed the header; with longer options, the payload may exceed an
         // IPv6 packet.

@@ -13,8 +13,12 @@ pub struct SharedEventLog(Arc<Mutex<LiveEventLog>>);
 
 impl SharedEventLog {
     /// Opens an event log, if its files are requested; see [`LiveEventLog::open`].
-    pub(crate) fn open(setup: &RunSetup<'_>, outputs: &Outputs, openers_tell: bool) -> Result<Option<Self>, RunError> {
-        let event_log = LiveEventLog::open(setup, outputs, openers_tell)?;
+    pub(crate) fn open(
+        setup: &RunSetup<'_>,
+        outputs: &Outputs,
+        openers_report: bool,
+    ) -> Result<Option<Self>, RunError> {
+        let event_log = LiveEventLog::open(setup, outputs, openers_report)?;
         Ok(event_log.map(|event_log| Self(Arc::new(Mutex::new(event_log)))))
     }
 

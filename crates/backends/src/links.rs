@@ -29,18 +29,18 @@ pub(crate) fn carry(
     capture: Option<Capture>,
     stop: &AtomicBool,
 ) -> io::Result<LinksEnd> {
-    let mut looks = LinkMonitor { stop, samples, pause: MAX_INTERVAL, backlogs: Vec::new(), capture };
-    let outcome = bridge.run(&mut emulator, &mut looks);
+    let mut monitor = LinkMonitor { stop, samples, pause: MAX_INTERVAL, backlogs: Vec::new(), capture };
+    let outcome = bridge.run(&mut emulator, &mut monitor);
     // Without links there is no run: whoever waits for it need not wait longer.
     // The applications must not wait for packets that nobody carries.
     stop.store(true, Ordering::Relaxed);
     outcome?;
-    let LinkMonitor { backlogs, capture, .. } = looks;
+    let LinkMonitor { backlogs, capture, .. } = monitor;
     let (network, (drops, _)) = emulator.into_parts();
     Ok(LinksEnd { network, drops, backlogs, stats: bridge.stats().clone(), capture })
 }
 
-/// When to take samples.
+/// The times at which samples are taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Samples {
     next: Instant,

@@ -50,12 +50,12 @@ pub(crate) const fn port_of(flow: usize) -> u16 {
 }
 
 /// Every flow has one connection, over the path of its number.
-pub(crate) fn ways(flows: &[FlowSpec], paths: &[RoutePair]) -> FlowRoutes {
-    let mut ways = FlowRoutes::default();
+pub(crate) fn flow_routes(flows: &[FlowSpec], paths: &[RoutePair]) -> FlowRoutes {
+    let mut flow_routes = FlowRoutes::default();
     for (number, (spec, pair)) in flows.iter().zip(paths).enumerate() {
-        let way = FlowRoute { forward: pair.there, reverse: pair.back, flow: spec.id, group: spec.group };
+        let route = FlowRoute { forward: pair.there, reverse: pair.back, flow: spec.id, group: spec.group };
         // Links know flows by the far port, which is the only field that all packets of a flow share.
-        ways.add(port_of(number), way);
+        flow_routes.add(port_of(number), route);
     }
-    ways
+    flow_routes
 }

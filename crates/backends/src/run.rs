@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// Where and by whom a scenario is finished.
+/// The part of a backend that finishes a scenario.
 #[derive(Debug)]
 pub struct RunConfig<H> {
     /// The name of the backend in the summary.

@@ -40,7 +40,7 @@ pub struct Reading {
     pub segments: Vec<Segment>,
     /// The number of packets of any protocol.
     pub packets: u64,
-    /// Why the file is truncated, if so.
+    /// The reason why the file counts as truncated, if it does.
     pub breaks_off: Option<String>,
 }
 

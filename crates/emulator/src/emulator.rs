@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// A packet that leaves the network.
 #[derive(Debug)]
 pub struct Delivery<'a> {
-    /// When it is due.
+    /// The time at which it is due.
     pub due: Instant,
     /// The side that receives it.
     pub to: Side,

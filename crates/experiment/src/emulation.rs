@@ -12,7 +12,7 @@ pub struct Emulation {
     /// The links, with the losses and impairments that the seed draws.
     pub network: Network,
     /// The routes between its sender and its receiver.
-    pub way: RoutePair,
+    pub route_pair: RoutePair,
 }
 
 /// Returns the network of a scenario as the packets of a flow see it, by its name (default: the first one).
@@ -39,8 +39,8 @@ pub fn emulation(scenario: &Scenario, seed: u64, flow: Option<&str>) -> Result<E
     })?;
     let mut builder = NetworkBuilder::new(&plan);
     // Of many hosts, as web sessions have them, the first two.
-    let way = builder.route_pairs(&plan.flows[chosen])?[0];
-    Ok(Emulation { network: builder.network, way })
+    let route_pair = builder.route_pairs(&plan.flows[chosen])?[0];
+    Ok(Emulation { network: builder.network, route_pair })
 }
 
 /// Returns a network by itself as packets see it that travel from the first node of its first link to the last node of its last
@@ -57,6 +57,7 @@ pub fn network_emulation(network: &NetworkModel, seed: u64) -> Result<Emulation,
     let ends = links.first().zip(links.last()).map(|(first, last)| [first.from.as_str(), last.to.as_str()]);
     let plan = Plan::of_network(network, seed);
     let mut builder = NetworkBuilder::new(&plan);
-    let way = ends.and_then(|ends| builder.route_pair(ends)).ok_or_else(|| error("has no route between its ends"))?;
-    Ok(Emulation { network: builder.network, way })
+    let route_pair =
+        ends.and_then(|ends| builder.route_pair(ends)).ok_or_else(|| error("has no route between its ends"))?;
+    Ok(Emulation { network: builder.network, route_pair })
 }

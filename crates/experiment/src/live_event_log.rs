@@ -101,36 +101,36 @@ impl LiveEventLog {
             self.streams[flow.0 as usize][0].enter(segment, number);
         }
         let event = if carried.is_retransmission { PacketEvent::Retransmitted } else { PacketEvent::Sent };
-        self.tell(at, |files| files.on_packet(at, event, &packet(flow, false, segment, number)));
+        self.record(at, |files| files.on_packet(at, event, &packet(flow, false, segment, number)));
     }
 
     /// Records a segment that arrived at an opener, before the opener handles it.
     pub fn on_arrival(&mut self, at: Instant, flow: FlowId, segment: &Segment) {
-        self.tell(at, |files| files.on_packet(at, PacketEvent::Arrived, &packet(flow, true, segment, None)));
+        self.record(at, |files| files.on_packet(at, PacketEvent::Arrived, &packet(flow, true, segment, None)));
     }
 
     /// Records the state of an opener after an event: after `arrived`, if present.
     pub fn on_state(&mut self, at: Instant, flow: FlowId, arrived: Option<&Segment>, connection: &Connection) {
         let arrived = arrived.map(|segment| packet(flow, true, segment, None));
-        self.tell(at, |files| files.on_state(at, flow, arrived.as_ref(), connection));
+        self.record(at, |files| files.on_state(at, flow, arrived.as_ref(), connection));
     }
 
     /// Records a decision of an opener.
     pub fn on_trace(&mut self, at: Instant, flow: FlowId, event: TraceEvent) {
-        self.tell(at, |files| files.on_trace(at, flow, event));
+        self.record(at, |files| files.on_trace(at, flow, event));
     }
 
     /// Records an acknowledgement for an opener that reports no events.
     fn on_acknowledgement(&mut self, at: Instant, flow: FlowId, segment: &Segment) {
         let number = self.streams[flow.0 as usize][0].acknowledge(segment.ack).map(u64::from);
-        self.tell(at, |((trace, _), _)| trace.iter_mut().for_each(|trace| trace.acknowledge(at, flow, number)));
+        self.record(at, |((trace, _), _)| trace.iter_mut().for_each(|trace| trace.acknowledge(at, flow, number)));
     }
 
     /// Calls the files, unless the run is over: links and hosts go on for a short time after its end.
-    fn tell(&mut self, at: Instant, tell: impl FnOnce(&mut Files)) {
+    fn record(&mut self, at: Instant, record: impl FnOnce(&mut Files)) {
         // Events after the end are not part of the run that the scenario describes.
         if at < self.end {
-            tell(&mut self.files);
+            record(&mut self.files);
         }
     }
 }
@@ -161,7 +161,7 @@ impl Observer for LiveEventLog {
         }
         let event = if is_retransmission { PacketEvent::Retransmitted } else { event };
         let packet = Packet { number: number.unwrap_or(Packet::PURE_ACK), ..*packet };
-        self.tell(at, |files| files.on_packet(at, event, &packet));
+        self.record(at, |files| files.on_packet(at, event, &packet));
         if is_to_opener && is_of_opener {
             self.on_acknowledgement(at, packet.flow, &segment);
         }

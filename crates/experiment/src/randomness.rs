@@ -1,4 +1,4 @@
-//! What in a scenario is left to chance.
+//! The random parts of a scenario.
 
 use earlybird_scenario::{AccessDelay, Channel, Flow, Kind, Loss, Network, Scenario, ScenarioError, Start, Time};
 

@@ -32,7 +32,7 @@ pub(crate) struct DuplicateRecord {
     pub(crate) threshold: Option<Duration>,
 }
 
-/// Why a sender reduced its window.
+/// The cause of a window reduction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LossReaction {
     /// Duplicate ACKs indicated loss.
@@ -61,7 +61,7 @@ pub(crate) struct FlowRecord {
     pub(crate) encoder: Option<EncoderLog>,
     pub(crate) base_timeouts: Vec<Duration>,
     pub(crate) thresholds: Vec<Duration>,
-    /// When and why a media flow reduced its window, if bursts are measured.
+    /// The times and causes of window reductions of media flows, if bursts are measured.
     pub(crate) loss_reactions: Vec<(Instant, LossReaction)>,
     is_web: bool,
 }

@@ -2,7 +2,7 @@
 
 use earlybird_wire::{Flags, Segment, SeqNum};
 
-/// Where a stream's numbers begin, and how far they have come.
+/// The first sequence number of a stream, and the highest one so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sequence {
     origin: Option<Origin>,

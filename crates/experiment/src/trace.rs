@@ -19,7 +19,7 @@ struct State {
 
 /// Decisions of a sender during one event.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Told {
+enum Decision {
     /// Window and threshold are this now.
     Window(f64, f64),
     /// A round trip was measured: the back-off ends.
@@ -46,7 +46,7 @@ pub(crate) struct FlowTrace {
     backs_off_first: Vec<bool>,
     states: Vec<Option<State>>,
     /// The sender's state in the current event, and the last state of its peer.
-    told: Vec<(Instant, Told)>,
+    decisions: Vec<(Instant, Decision)>,
     rows: Vec<Row>,
 }
 
@@ -58,7 +58,7 @@ impl FlowTrace {
         let stateless = plan.flows.iter().map(is_stateless).collect();
         let backs_off_first = plan.flows.iter().map(|flow| is_vegas(&plan.groups[flow.group].carrier)).collect();
         let states = vec![None; chosen.len()];
-        Ok(Self { chosen, stateless, backs_off_first, states, told: Vec::new(), rows: Vec::new() })
+        Ok(Self { chosen, stateless, backs_off_first, states, decisions: Vec::new(), rows: Vec::new() })
     }
 
     /// Follows flows whose senders do not tell their state.
@@ -87,12 +87,13 @@ impl FlowTrace {
 
     /// Writes a line for each value that changed, the steps in between included.
     fn note(&mut self, at: Instant, flow: FlowId, new: State) {
-        let told: Vec<Told> = self.told.drain(..).filter(|(when, _)| *when == at).map(|(_, told)| told).collect();
+        let decisions: Vec<Decision> =
+            self.decisions.drain(..).filter(|(when, _)| *when == at).map(|(_, decision)| decision).collect();
         let Some(old) = self.states[flow.0 as usize] else {
             self.states[flow.0 as usize] = Some(new);
             return;
         };
-        for (name, state) in steps(old, new, &told, self.backs_off_first[flow.0 as usize]) {
+        for (name, state) in steps(old, new, &decisions, self.backs_off_first[flow.0 as usize]) {
             if self.states[flow.0 as usize] != Some(state) {
                 self.states[flow.0 as usize] = Some(state);
                 self.push(at, flow, name, None);
@@ -101,7 +102,7 @@ impl FlowTrace {
     }
 
     /// Returns what happened on the way the state in which the sender was then.
-    fn date_what_is_under_way(&mut self) {
+    fn date_packets_in_flight(&mut self) {
         let mut states = vec![None; self.states.len()];
         for row in &mut self.rows {
             let state = &mut states[row.flow.0 as usize];
@@ -120,7 +121,7 @@ impl FlowTrace {
         self.rows.retain(|row| row.at < plan.end);
         // Stable: events of one time stay in the order in which they happened.
         self.rows.sort_by_key(|row| row.at);
-        self.date_what_is_under_way();
+        self.date_packets_in_flight();
         writeln!(file, "time,event,seq,cwnd,ssthresh,backoff,timeouts{}", if has_many { ",flow" } else { "" })?;
         for row in &self.rows {
             let mut line = row.text();
@@ -149,7 +150,7 @@ fn is_vegas(carrier: &Carrier) -> bool {
 }
 
 /// Returns the states between two events in the order in which the sender went through them.
-fn steps(old: State, new: State, told: &[Told], backs_off_first: bool) -> Vec<(&'static str, State)> {
+fn steps(old: State, new: State, decisions: &[Decision], backs_off_first: bool) -> Vec<(&'static str, State)> {
     let mut steps = Vec::new();
     let mut state = old;
     let mut step = |name, change: &dyn Fn(&mut State)| {
@@ -157,20 +158,20 @@ fn steps(old: State, new: State, told: &[Told], backs_off_first: bool) -> Vec<(&
         steps.push((name, state));
     };
     let is_timeout = new.timeouts > old.timeouts;
-    let is_sampled = new.back_off < old.back_off && !told.contains(&Told::Sample);
+    let is_sampled = new.back_off < old.back_off && !decisions.contains(&Decision::Sample);
     // A new sample ends the back-off before the window grows.
     // ns-2's agents differ in whether the timer backs off before the window closes.
     if if is_timeout { backs_off_first } else { is_sampled } {
         step("backoff", &|state| state.back_off = new.back_off);
     }
     step("nrexmit", &|state| state.timeouts = new.timeouts);
-    for told in told.iter().chain([&Told::Window(new.cwnd, new.ssthresh)]) {
-        match *told {
-            Told::Window(cwnd, ssthresh) => {
+    for decision in decisions.iter().chain([&Decision::Window(new.cwnd, new.ssthresh)]) {
+        match *decision {
+            Decision::Window(cwnd, ssthresh) => {
                 step("ssthresh", &|state| state.ssthresh = ssthresh);
                 step("cwnd", &|state| state.cwnd = cwnd);
             }
-            Told::Sample => step("backoff", &|state| state.back_off = new.back_off),
+            Decision::Sample => step("backoff", &|state| state.back_off = new.back_off),
         }
     }
     step("backoff", &|state| state.back_off = new.back_off);
@@ -233,8 +234,8 @@ impl Observer for FlowTrace {
             return;
         }
         match event {
-            TraceEvent::Window { cwnd, ssthresh } => self.told.push((at, Told::Window(cwnd, ssthresh))),
-            TraceEvent::BaseRto(_) if !self.told.is_empty() => self.told.push((at, Told::Sample)),
+            TraceEvent::Window { cwnd, ssthresh } => self.decisions.push((at, Decision::Window(cwnd, ssthresh))),
+            TraceEvent::BaseRto(_) if !self.decisions.is_empty() => self.decisions.push((at, Decision::Sample)),
             _ => {}
         }
     }

@@ -132,7 +132,7 @@ pub fn output_warnings(scenario: &Scenario, outputs: &Outputs) -> Result<Vec<Sce
         "write one with `--trace-out` or `--qlog`.",
     );
     let other = ("--pcap", String::new(), LENGTHS, "profiles `rfc` and `linux` count what the capture shows.");
-    let said = [(traces_nothing, unused), (differs, other)].into_iter().filter(|(applies, _)| *applies);
+    let applicable = [(traces_nothing, unused), (differs, other)].into_iter().filter(|(applies, _)| *applies);
     let warning = |(path, value, problem, hint): (&str, String, &str, &str)| ScenarioError {
         path: path.to_owned(),
         value,
@@ -140,5 +140,5 @@ pub fn output_warnings(scenario: &Scenario, outputs: &Outputs) -> Result<Vec<Sce
         allowed: String::new(),
         hint: hint.to_owned(),
     };
-    Ok(said.map(|(_, parts)| warning(parts)).collect())
+    Ok(applicable.map(|(_, parts)| warning(parts)).collect())
 }

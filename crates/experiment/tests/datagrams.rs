@@ -82,7 +82,7 @@ fn srt_repairs_a_lost_datagram_if_its_latency_allows_and_releases_all_at_their_t
 }
 
 #[test]
-fn quic_repairs_what_its_way_of_carrying_units_asks_for() {
+fn quic_repairs_as_its_mapping_of_units_requires() {
     // A packet with data is lost: streams repair it, and datagrams do not.
     for (transport, delivered) in [("quic", 20), ("quic-streams", 20), ("quic-datagrams", 19)] {
         let text =

@@ -1,4 +1,4 @@
-//! What held a flow back: its window, its receiver, its application, or the network.
+//! The limits of a flow: its window, its receiver, its application, or the network.
 
 mod common;
 
@@ -40,7 +40,7 @@ const CASES: [(&str, &str, &str); 6] = [
 ];
 
 #[test]
-fn what_limits_a_flow_was_not_told() {
+fn the_limits_of_a_flow_were_not_reported() {
     for (endpoint, application, limit) in CASES {
         let report = run_text(&scenario(endpoint, application));
         let names =

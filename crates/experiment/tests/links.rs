@@ -54,8 +54,8 @@ fn the_first_link_was_the_bottleneck_whatever_its_rate() {
 }
 
 #[test]
-fn a_dumbbell_whose_data_go_left_was_measured_on_the_way_of_its_acks() {
-    let way_back = |from: &str, to: &str| {
+fn a_dumbbell_whose_data_go_left_was_measured_on_the_ack_path() {
+    let reverse_path = |from: &str, to: &str| {
         let text = format!(
             r#"
 duration = "5s"
@@ -65,8 +65,8 @@ flows = [{{ name = "file", from = "{from}", to = "{to}", application = {{ bulk =
         );
         value(&run_text(&text), "bottleneck")
     };
-    assert_eq!(way_back("right", "left"), Some(Value::String("right-left".to_owned())));
-    assert_eq!(way_back("left", "right"), Some(Value::String("left-right".to_owned())));
+    assert_eq!(reverse_path("right", "left"), Some(Value::String("right-left".to_owned())));
+    assert_eq!(reverse_path("left", "right"), Some(Value::String("left-right".to_owned())));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_link_with_a_queue_at_the_end_sent_more_than_it_can(#[case] what: &str, #[ca
 }
 
 #[test]
-fn lines_of_drops_told_a_window_from_before_their_time() {
+fn rows_of_drops_had_the_window_of_an_earlier_time() {
     let folder = std::env::temp_dir().join("earlybird-traces-of-drops");
     std::fs::create_dir_all(&folder).expect("a folder");
     let trace = folder.join("trace.csv");

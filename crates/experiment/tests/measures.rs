@@ -1,4 +1,4 @@
-//! What is counted in a measure and what is not, each at its boundary.
+//! Each measure at its boundary: the last event that counts, and the first that does not.
 
 mod common;
 

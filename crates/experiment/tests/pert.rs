@@ -8,9 +8,12 @@ use earlybird_conformance::{Area, conforms};
 /// The first seconds, in which all start slowly, cost most of the drops: so the run is as long as described.
 #[test]
 fn twenty_homogeneous_perts_keep_the_queue_short_and_the_link_busy() {
-    let alone = report("pert-homogeneous.toml", &[]);
-    let (drops, wait, use_) =
-        (summary(&alone, "drop_rate"), summary(&alone, "mean_queue_delay_ms"), summary(&alone, "utilisation"));
+    let homogeneous = report("pert-homogeneous.toml", &[]);
+    let (drops, wait, use_) = (
+        summary(&homogeneous, "drop_rate"),
+        summary(&homogeneous, "mean_queue_delay_ms"),
+        summary(&homogeneous, "utilisation"),
+    );
     assert!(drops < 0.005 && wait < 20.0 && use_ > 0.85, "{drops} {wait} {use_}");
     conforms(
         Area::Control,

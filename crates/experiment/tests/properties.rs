@@ -19,7 +19,7 @@ const SETTINGS: [(&str, &[&str]); 8] = [
 /// Without the whole search of `PROPTEST_CASES`, one combination of so many; prime, so that every value meets every other.
 const STRIDE: usize = 31;
 
-/// What a file has, over a link that loses packets at its beginning, in its middle and near its end.
+/// The counters of a file over a link that loses packets at its beginning, in its middle and near its end.
 const BYTES: u64 = 40_000;
 
 /// Returns the scenario of one flow. Datagrams and frames need a source that has a rate; as much is written by both.
@@ -78,7 +78,7 @@ fn delivered(scenario: &Scenario) -> u64 {
     }
 }
 
-/// Says what is wrong with a combination.
+/// Returns the error of a combination.
 fn complaint(chosen: &[(String, String)]) -> Option<String> {
     let transport: Transport = chosen[0].1.parse().expect("a transport");
     let (is_datagram, is_real_time) = (transport.kind.is_datagram(), transport.kind.is_real_time());
@@ -94,7 +94,7 @@ fn complaint(chosen: &[(String, String)]) -> Option<String> {
 }
 
 #[test]
-fn every_combination_of_policies_is_refused_with_a_way_out_or_transfers_everything() {
+fn every_combination_of_policies_transfers_everything_or_is_refused_with_a_correction() {
     let step = if std::env::var_os("PROPTEST_CASES").is_some() { 1 } else { STRIDE };
     let names = Transports::built_in().names();
     let combinations = (0..).step_by(step).map_while(|number| combination(&names, number));

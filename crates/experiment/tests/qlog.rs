@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What the data of an event has to have, and what it may have: the parts of draft-ietf-quic-qlog-quic-events-03 that are written,
+/// The required and the optional fields of each event: the parts of draft-ietf-quic-qlog-quic-events-03 that are written,
 /// and `tcp`. A path's end says what is there.
 const SCHEMA: [(&str, &[&str], &[&str]); 5] = [
     (
@@ -119,7 +119,7 @@ fn acknowledged(trace: &Value) -> Vec<u64> {
 }
 
 #[test]
-fn every_transmission_is_acknowledged_once_or_lost_and_sent_again() {
+fn every_transmission_is_acknowledged_once_or_lost_and_retransmitted() {
     for (endpoint, drops) in [
         (r#"{ profile = "rfc", transport = "sack" }"#, "[20, 22]"),
         (r#"{ profile = "linux", transport = "cubic-rack" }"#, "[20, 22, 60]"),
@@ -132,8 +132,12 @@ fn every_transmission_is_acknowledged_once_or_lost_and_sent_again() {
         let once: BTreeSet<u64> = acknowledged.iter().copied().collect();
         assert_eq!(once.len(), acknowledged.len(), "{endpoint}");
         assert!(once.is_subset(&sent) && lost.is_subset(&sent) && once.is_disjoint(&lost), "{endpoint}");
-        let again = whole(&report, "flows", "retransmissions")[0] as usize;
-        assert!(again >= 2 && lost.len() == again, "{endpoint}: {again} sent again, {} lost", lost.len());
+        let retransmissions = whole(&report, "flows", "retransmissions")[0] as usize;
+        assert!(
+            retransmissions >= 2 && lost.len() == retransmissions,
+            "{endpoint}: {retransmissions} sent again, {} lost",
+            lost.len()
+        );
         let unanswered = sent.len() - once.len() - lost.len();
         assert!(unanswered < 200 && once.len() > 500, "{endpoint}: {unanswered}, {}", once.len());
     }
@@ -155,7 +159,7 @@ fn a_trace_has_the_form_that_the_drafts_give_in_order_of_time() {
 }
 
 #[test]
-fn metrics_are_told_when_they_change_in_bytes_and_milliseconds() {
+fn metrics_are_logged_when_they_change_in_bytes_and_milliseconds() {
     let (_, trace) = traced(&scenario(r#"{ transport = "sack" }"#, "{ bulk = {} }", "[30]"), "metrics.qlog");
     let metrics = events(&trace, "recovery:metrics_updated");
     let all = |name: &str| -> Vec<f64> { metrics.iter().filter_map(|data| data[name].as_f64()).collect() };
@@ -169,7 +173,7 @@ fn metrics_are_told_when_they_change_in_bytes_and_milliseconds() {
 }
 
 #[test]
-fn a_timer_that_ran_out_is_told_before_what_it_declares_lost() {
+fn a_timer_that_expired_is_logged_before_what_it_declares_lost() {
     let drops = "[3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]";
     let (report, trace) = traced(&scenario(r#"{ transport = "sack" }"#, "{ bulk = {} }", drops), "timer.qlog");
     let timeouts = whole(&report, "flows", "rto_count")[0] as usize;
@@ -180,7 +184,7 @@ fn a_timer_that_ran_out_is_told_before_what_it_declares_lost() {
 }
 
 #[test]
-fn datagrams_are_told_too() {
+fn datagrams_are_logged_too() {
     let clip = r#"{ cbr = { rate = "400kb/s", packet = 1000 } }"#;
     let (report, trace) = traced(&scenario(r#"{ transport = "udp" }"#, clip, "[2]"), "datagrams.qlog");
     let sent = events(&trace, "transport:packet_sent");

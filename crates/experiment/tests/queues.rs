@@ -1,4 +1,4 @@
-//! What the queues are published for, on links with long transfers.
+//! The published properties of the queue disciplines, on links with long transfers.
 
 mod common;
 
@@ -40,7 +40,7 @@ fn median(values: &[f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// What never goes away: the least wait of every interval of 100 ms.
+/// The standing queue: the smallest queueing delay of every interval of 100 ms.
 fn standing(waits: &[f64]) -> Vec<f64> {
     waits.chunks(10).map(|interval| interval.iter().copied().fold(f64::INFINITY, f64::min)).collect()
 }
@@ -68,7 +68,7 @@ fn is_near(value: f64, expected: f64, share: f64) -> bool {
 
 /// The thresholds are 5 and 15 packets, so the target range is 9 … 11.
 #[test]
-fn adaptive_red_keeps_the_average_queue_half_way_between_its_thresholds() {
+fn adaptive_red_keeps_the_average_queue_midway_between_its_thresholds() {
     for flows in [5, 20] {
         let queue = mean(&backlog(&with_flows("queue-red.toml", flows)));
         assert!((9.0..=11.0).contains(&queue), "{queue} packets with {flows} flows");

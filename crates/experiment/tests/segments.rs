@@ -133,7 +133,7 @@ fn a_part_came_before_it_was_over() {
 }
 
 #[test]
-fn the_encoder_said_other_rates_than_were_sent() {
+fn the_encoder_reported_other_rates_than_were_sent() {
     let report = run_text(&scenario(STEP, ""));
     let [times, rates] = ["time_s", "bitrate_bps"].map(|name| real(&report, "encoder", name));
     let [written, bytes] =

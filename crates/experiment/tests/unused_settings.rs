@@ -1,4 +1,4 @@
-//! What is declared and never used is told, and what is used is not.
+//! Settings that no flow uses are reported, the others are not.
 
 mod common;
 
@@ -63,13 +63,13 @@ fn settings_that_nothing_reads_were_accepted_without_a_word() {
     ];
     for (key, value, path) in cases {
         let found = unused_settings(&scenario(&[(key, value)]));
-        let told: Vec<_> = paths(&found).into_iter().filter(|path| !ALWAYS.contains(path)).collect();
-        assert_eq!(told, [path], "{key} = {value}");
+        let reported: Vec<_> = paths(&found).into_iter().filter(|path| !ALWAYS.contains(path)).collect();
+        assert_eq!(reported, [path], "{key} = {value}");
     }
 }
 
 #[test]
-fn settings_that_are_read_are_not_told_though_they_say_what_would_be_anyway() {
+fn settings_that_are_read_are_not_reported_though_they_equal_their_default() {
     let read = [
         &[("flows.film.transport", "bbr")][..],
         &[("flows.late.start.at", "2s")],
@@ -80,8 +80,8 @@ fn settings_that_are_read_are_not_told_though_they_say_what_would_be_anyway() {
     ];
     for changes in read {
         let found = unused_settings(&scenario(changes));
-        let told: Vec<_> = paths(&found).into_iter().filter(|path| !ALWAYS.contains(path)).collect();
-        assert_eq!(told, [""; 0], "{changes:?}");
+        let reported: Vec<_> = paths(&found).into_iter().filter(|path| !ALWAYS.contains(path)).collect();
+        assert_eq!(reported, [""; 0], "{changes:?}");
     }
 }
 
@@ -99,7 +99,7 @@ fn a_lone_link_is_of_use_and_so_is_one_that_names_the_end_of_a_flow() {
 }
 
 #[test]
-fn a_scenario_whose_every_flow_starts_after_the_end_was_told_of_its_segment_size() {
+fn a_scenario_whose_every_flow_starts_after_the_end_was_warned_of_its_segment_size() {
     let film = [("flows.film.start.at", "10s"), ("endpoint.mss", "1000")];
     assert_eq!(paths(&unused_settings(&scenario(&film))), [""; 0]);
     assert_eq!(paths(&warnings(&scenario(&film)).expect("a plan")), ["duration"]);
@@ -122,14 +122,14 @@ fn a_queue_below_one_packet_let_nothing_through_without_a_word() {
 }
 
 #[test]
-fn flows_to_trace_without_a_trace_and_lengths_that_no_link_counts_are_told() {
+fn flows_to_trace_without_a_trace_and_lengths_that_no_link_counts_are_reported() {
     let (file, ns2) = (Some(PathBuf::from("x")), [("endpoint.profile", "ns2")]);
-    let told = |changes: &[(&str, &str)], outputs: Outputs| {
+    let reported = |changes: &[(&str, &str)], outputs: Outputs| {
         paths(&output_warnings(&scenario(changes), &outputs).expect("a plan")).join(" ")
     };
     let flows = Outputs { trace_flows: vec!["film0".to_owned()], ..Outputs::default() };
-    assert_eq!(told(&[], flows.clone()), "--trace-flow");
-    assert_eq!(told(&[], Outputs { trace: file.clone(), ..flows }), "");
+    assert_eq!(reported(&[], flows.clone()), "--trace-flow");
+    assert_eq!(reported(&[], Outputs { trace: file.clone(), ..flows }), "");
     let capture = Outputs { capture: file, ..Outputs::default() };
-    assert_eq!((told(&ns2, capture.clone()).as_str(), told(&[], capture).as_str()), ("--pcap", ""));
+    assert_eq!((reported(&ns2, capture.clone()).as_str(), reported(&[], capture).as_str()), ("--pcap", ""));
 }

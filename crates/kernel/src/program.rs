@@ -33,12 +33,12 @@ enum Program {
     Replay,
 }
 
-/// When a registration ends.
+/// The lifetime of a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifetime {
     /// With the last process or file that holds its link (Linux 6.4).
     WithHolder,
-    /// When it is deleted explicitly.
+    /// Until it is deleted explicitly.
     OnRequest,
 }
 
@@ -59,7 +59,7 @@ pub fn register(
     lifetime: Lifetime,
     note: &mut dyn FnMut(UndoStep) -> Result,
 ) -> Result<Registration> {
-    silence_libbpf();
+    suppress_libbpf_output();
     let mut open = open(PERT)?;
     write(&mut open, PARAMETERS, &bytes(parameters, name))?;
     rename(&mut open, name)?;
@@ -83,7 +83,7 @@ pub fn register(
 /// # Errors
 /// If the kernel refuses.
 pub fn load_replay(parameters: &Parameters) -> Result<Object> {
-    silence_libbpf();
+    suppress_libbpf_output();
     let mut open = open(PERT)?;
     write(&mut open, PARAMETERS, &bytes(parameters, OPERATIONS))?;
     select_program(&mut open, Program::Replay)?;
@@ -95,14 +95,14 @@ pub fn load_replay(parameters: &Parameters) -> Result<Object> {
 /// # Errors
 /// If the kernel refuses.
 pub fn load_selector(name: &str) -> Result<Object> {
-    silence_libbpf();
+    suppress_libbpf_output();
     let mut open = open(SELECT)?;
     write(&mut open, ".rodata.selected", &padded(name))?;
     open.load().map_err(|error| refused(&error))
 }
 
 /// Turns off libbpf's messages: its errors are returned as well.
-fn silence_libbpf() {
+fn suppress_libbpf_output() {
     libbpf_rs::set_print(None);
 }
 

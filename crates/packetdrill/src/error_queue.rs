@@ -108,17 +108,17 @@ impl ErrorQueue {
 impl ErrorQueueEntry {
     /// Returns the control messages of the entry: level, type and data.
     pub(crate) fn messages(&self, address: IpAddr) -> Vec<(i32, i32, Vec<u8>)> {
-        let told = match address {
+        let recverr = match address {
             IpAddr::V4(_) => (libc::SOL_IP, libc::IP_RECVERR),
             IpAddr::V6(_) => (libc::SOL_IPV6, libc::IPV6_RECVERR),
         };
         match *self {
             Self::Sent { first, last } => {
-                vec![(told.0, told.1, error(address, 0, ORIGIN_ZEROCOPY, CODE_ZEROCOPY_COPIED, [first, last]))]
+                vec![(recverr.0, recverr.1, error(address, 0, ORIGIN_ZEROCOPY, CODE_ZEROCOPY_COPIED, [first, last]))]
             }
             Self::Stamped { event, byte, at } => vec![
                 (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING, stamps(at)),
-                (told.0, told.1, error(address, libc::ENOMSG, ORIGIN_TIMESTAMPING, 0, [event, byte])),
+                (recverr.0, recverr.1, error(address, libc::ENOMSG, ORIGIN_TIMESTAMPING, 0, [event, byte])),
             ],
         }
     }

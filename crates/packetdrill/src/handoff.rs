@@ -7,7 +7,7 @@ use crate::time::Micros;
 pub(crate) struct Handoff {
     /// Whether a call is blocked.
     pub(crate) is_waiting: bool,
-    /// When it times out.
+    /// The time at which the wait times out.
     pub(crate) wake_at: Option<Micros>,
     /// Whether an event happened since its last attempt.
     pub(crate) has_event: bool,

@@ -91,8 +91,8 @@ fn of_connection(sock: &TcpSock, socket: &Socket, now: Micros) -> Vec<u8> {
     // tcpi_ato: 40 ms, the constant TCP_ATO_MIN.
     fields.words(&[micros(Some(timer.timeout)), 40_000, sock.mss(), u64::from(counters.largest_received.max(536))]);
     // Linux counts retransmitted segments as lost, too.
-    let again = connection.retransmitted();
-    fields.words(&[connection.outstanding(), connection.sacked(), connection.lost() + again, again, 0]);
+    let retransmitted = connection.retransmitted();
+    fields.words(&[connection.outstanding(), connection.sacked(), connection.lost() + retransmitted, retransmitted, 0]);
     fields.words(&[since(counters.data_sent_at), 0, since(counters.data_received_at), since(counters.ack_received_at)]);
     fields.words(&[u64::from(crate::device::mtu()), 65_535, micros(timer.smoothed), micros(connection.rttvar())]);
     fields.words(&[

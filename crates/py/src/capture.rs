@@ -1,4 +1,4 @@
-//! What captures of packets hold.
+//! The contents of packet captures.
 
 use earlybird_capture::{Reading, Segment};
 use numpy::{Element, PyArray1};

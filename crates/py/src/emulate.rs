@@ -61,9 +61,9 @@ pub(crate) fn emulate<'py>(
         EmulationSource::Scenario(scenario) => emulation(scenario.inner(), seed, flow),
         EmulationSource::Network(network) => network_emulation(&network.0, seed),
     };
-    let Emulation { network, way } = emulated.map_err(scenario_error)?;
+    let Emulation { network, route_pair } = emulated.map_err(scenario_error)?;
     // The command is one flow, whatever connections it opens: all its packets take the route of the chosen flow.
-    let route = FlowRoute { forward: way.there, reverse: way.back, flow: FlowId(0), group: GroupId(0) };
+    let route = FlowRoute { forward: route_pair.there, reverse: route_pair.back, flow: FlowId(0), group: GroupId(0) };
     let emulator = Emulator::new(network, FlowRoutes::all(route), ());
     let capture = pcap.as_deref().map(begin_capture).transpose()?;
     let shell = Shell::new(mtu, far_side(far)?).map_err(shell_error)?;

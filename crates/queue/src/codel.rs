@@ -21,7 +21,7 @@ pub struct CodelSettings {
 /// The state of the algorithm (RFC 8289 §5.3), apart from its queue: the flows of FQ-CoDel have one each.
 #[derive(Debug, Default)]
 pub(crate) struct Codel {
-    /// When the delay will have been above the target for an interval.
+    /// The time at which the delay will have been above the target for an interval.
     first_above: Option<Instant>,
     drop_next: Instant,
     /// Packets dropped since the dropping state began.

@@ -16,18 +16,18 @@ enum End {
 pub(crate) struct Plain {
     fifo: Fifo,
     limit: QueueLimit,
-    gives_way: End,
+    drops_from: End,
 }
 
 impl Plain {
     pub(crate) fn drop_tail(limit: QueueLimit) -> Self {
-        Self { fifo: Fifo::default(), limit, gives_way: End::Tail }
+        Self { fifo: Fifo::default(), limit, drops_from: End::Tail }
     }
 
     /// Drop from front (Lakshman, Neidhardt and Ott, "The drop from front strategy in TCP and in TCP over ATM", 1996;
     /// ns-2's `drop_front_`): the sender learns of the loss a whole queue earlier.
     pub(crate) fn drop_head(limit: QueueLimit) -> Self {
-        Self { fifo: Fifo::default(), limit, gives_way: End::Head }
+        Self { fifo: Fifo::default(), limit, drops_from: End::Head }
     }
 
     fn has_room(&self, bytes: u32) -> bool {
@@ -37,7 +37,7 @@ impl Plain {
 
 impl Queue for Plain {
     fn enqueue(&mut self, _now: Instant, packet: Waiting, dropped: &mut Dropped) {
-        if matches!(self.gives_way, End::Head) {
+        if matches!(self.drops_from, End::Head) {
             while !self.has_room(packet.bytes)
                 && let Some(oldest) = self.fifo.pop()
             {

@@ -23,7 +23,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 /// The name in the certificate.
 const NAME: &str = "localhost";
 
-/// How long both ends stay when all is done: for the last acknowledgement, and for saying what came.
+/// The time that both ends stay open at the end: for the last acknowledgement, and to report what arrived.
 const GRACE: Duration = Duration::from_millis(500);
 
 fn main() {
@@ -133,7 +133,7 @@ async fn next(stream: &mut RecvStream, end: Instant) -> Outcome<Option<bytes::By
     Ok(chunk.map(|chunk| chunk.bytes))
 }
 
-/// How long units took.
+/// The delays of units.
 #[derive(Default)]
 struct Delays {
     begun: Vec<u8>,

@@ -11,8 +11,8 @@ mod log;
 mod null;
 mod outbox;
 mod peer;
+mod probe_timeouts;
 mod settings;
-mod silence;
 
 use earlybird_sim::{ExternalConnection, ExternalStack};
 use earlybird_units::{Instant, SeedTree};

@@ -8,7 +8,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Dispatch, Event, Metadata, Subscriber, dispatcher};
 
-/// Where quinn says it, with which fields, and in which words (`on_loss_detection_timeout`).
+/// The target, fields and message of the event in quinn (`on_loss_detection_timeout`).
 const PLACE: &str = "quinn_proto::connection";
 const FIELDS: [&str; 3] = ["in_flight", "count", "space"];
 const WORDS: &str = "PTO fired";

@@ -2,7 +2,7 @@
 
 use crate::inbox::Inbox;
 use crate::outbox::Outbox;
-use crate::silence::Silence;
+use crate::probe_timeouts::ProbeTimeouts;
 use crate::{Carriage, Quinn, clock, log, settings};
 use earlybird_sim::{ExternalConnection, ExternalDatagram, ExternalEvent, ExternalState};
 use earlybird_tcp::Statistics;
@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// Where both ends believe each other: the simulator routes by other names. RFC 5737's first network for documentation.
+/// The address of the peer for both ends: the simulator does not route by it. RFC 5737's first network for documentation.
 const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 443);
 
 /// Quinn's endpoint with its one connection, and the application above it.
@@ -23,7 +23,7 @@ pub(crate) struct Peer {
     connection: Option<(ConnectionHandle, Connection)>,
     outbox: Outbox,
     inbox: Inbox,
-    silence: Silence,
+    probe_timeouts: ProbeTimeouts,
     /// Datagrams to send before polling the connection.
     ready: VecDeque<ExternalDatagram>,
     /// Packets with something of the application.
@@ -33,12 +33,12 @@ pub(crate) struct Peer {
 
 impl fmt::Debug for Peer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { outbox, inbox, silence, .. } = self;
+        let Self { outbox, inbox, probe_timeouts, .. } = self;
         formatter
             .debug_struct("Peer")
             .field("out", outbox)
             .field("in", inbox)
-            .field("silence", silence)
+            .field("silence", probe_timeouts)
             .finish_non_exhaustive()
     }
 }
@@ -67,7 +67,7 @@ impl Peer {
             connection: None,
             outbox: Outbox::new(carriage),
             inbox: Inbox::new(carriage),
-            silence: Silence::default(),
+            probe_timeouts: ProbeTimeouts::default(),
             ready: VecDeque::new(),
             data_packets: 0,
             now: Instant::ZERO,
@@ -107,7 +107,7 @@ impl Peer {
         let transmit = connection.poll_transmit(clock::outside(now), 1, &mut payload)?;
         payload.truncate(transmit.size);
         let sent = connection.stats().frame_tx;
-        self.silence.on_sent(now, &sent);
+        self.probe_timeouts.on_sent(now, &sent);
         let is_data = sent.stream + sent.datagram > before.stream + before.datagram;
         self.data_packets += u64::from(is_data);
         let ecn = transmit.ecn.map_or(Ecn::NotCapable, |ecn| Ecn::from_bits(ecn as u8));
@@ -118,7 +118,7 @@ impl Peer {
 impl ExternalConnection for Peer {
     fn on_datagram(&mut self, now: Instant, ecn: Ecn, payload: Vec<u8>) {
         self.now = now;
-        self.silence.on_datagram(now);
+        self.probe_timeouts.on_datagram(now);
         let (at, mut answer) = (clock::outside(now), Vec::new());
         let ecn = EcnCodepoint::from_bits(ecn as u8);
         match self.endpoint.handle(at, PEER, None, ecn, payload.as_slice().into(), &mut answer) {
@@ -142,7 +142,7 @@ impl ExternalConnection for Peer {
         let Some((_, connection)) = &mut self.connection else { return };
         let probes = log::probes_of(|| connection.handle_timeout(clock::outside(now)));
         for _ in 0..probes {
-            let timeout = self.silence.on_timeout(now);
+            let timeout = self.probe_timeouts.on_timeout(now);
             self.inbox.events.push_back(timeout);
         }
         self.settle();
@@ -191,9 +191,9 @@ impl ExternalConnection for Peer {
             statistics: Statistics {
                 segments_sent: self.data_packets,
                 retransmissions: repairs,
-                timeouts: self.silence.timeouts,
-                frozen: self.silence.frozen,
-                frozen_timers: self.silence.frozen_timers,
+                timeouts: self.probe_timeouts.timeouts,
+                frozen: self.probe_timeouts.frozen,
+                frozen_timers: self.probe_timeouts.frozen_timers,
                 ..Statistics::default()
             },
             cwnd: path.cwnd as f64 / f64::from(path.current_mtu.max(1)),

@@ -14,7 +14,7 @@ pub enum Direction {
     Pull,
 }
 
-/// Why a connection was refused.
+/// The reason for which a connection was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The stream has another name here.

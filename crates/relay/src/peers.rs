@@ -31,7 +31,7 @@ pub(crate) struct Peer {
     pub(crate) is_ready: bool,
     /// Whether the TCP handshake is complete.
     is_established: bool,
-    /// When the connection was opened.
+    /// The time at which the connection was opened.
     started: Instant,
     pub(crate) latency: Duration,
     /// Units that the connection had no room for.
@@ -73,7 +73,7 @@ pub(crate) struct Peers {
     retransmissions: u64,
     /// The number of handshakes that were completed.
     pub(crate) connected: u64,
-    /// Why the last attempt failed, if known.
+    /// The reason for which the last attempt failed, if known.
     pub(crate) refusal: Option<Refusal>,
     /// The number of packets that the stack had received when the last attempt began.
     packets_before: u64,

@@ -391,9 +391,9 @@ mod tests {
         (sink, player)
     }
 
-    fn end(sink: &mut Sink, wish: Command) -> (std::time::Duration, Unsent) {
+    fn end(sink: &mut Sink, command: Command) -> (std::time::Duration, Unsent) {
         let started = std::time::Instant::now();
-        drain_sink(sink, &mut |_| wish, &MonotonicClock::default(), wish == Command::Drain);
+        drain_sink(sink, &mut |_| command, &MonotonicClock::default(), command == Command::Drain);
         (started.elapsed(), sink.unsent())
     }
 

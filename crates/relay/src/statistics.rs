@@ -13,7 +13,7 @@ pub struct Report {
     pub peers: usize,
     /// The number of connections after the first.
     pub reconnects: u64,
-    /// Why the last attempt to connect failed, if known.
+    /// The reason for which the last attempt to connect failed, if known.
     pub refusal: Option<String>,
     /// Counters since the start.
     pub counters: Counters,

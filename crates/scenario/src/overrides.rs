@@ -99,9 +99,9 @@ fn set_below(
     }
 }
 
-/// Returns the value under `key`, made if missing; `alone` removes what stands beside it.
-fn entry<'a>(node: &'a mut Value, key: &str, alone: bool) -> &'a mut Value {
-    if !node.is_object() || (alone && node.get(key).is_none()) {
+/// Returns the value under `key`, made if missing; `is_exclusive` removes what stands beside it.
+fn entry<'a>(node: &'a mut Value, key: &str, is_exclusive: bool) -> &'a mut Value {
+    if !node.is_object() || (is_exclusive && node.get(key).is_none()) {
         *node = Value::Object(Map::new());
     }
     &mut node[key]

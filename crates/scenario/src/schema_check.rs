@@ -147,8 +147,8 @@ fn check_range(value: &Value, schema: SchemaNode<'_>, path: &str) -> Result<(), 
 
 fn too_large(value: &Value, schema: SchemaNode<'_>, path: &str, most: f64) -> ScenarioError {
     let error = misfit(value, schema, path, "is too large");
-    let is_said = schema.keyword("maximum").is_some();
-    if is_said { error } else { error.allowed(format!("a whole number up to {most}")) }
+    let has_maximum = schema.keyword("maximum").is_some();
+    if has_maximum { error } else { error.allowed(format!("a whole number up to {most}")) }
 }
 
 fn fits(fits: bool, value: &Value, schema: SchemaNode<'_>, path: &str, problem: &str) -> Result<(), ScenarioError> {

@@ -83,8 +83,8 @@ fn validate_sweep(sweep: &Sweep, document: &Value, root: SchemaNode<'_>) -> Resu
         ensure(!values.is_empty(), error)?;
     }
     let Seeds::List(seeds) = &sweep.seeds else { return Ok(()) };
-    let again = (1..seeds.len()).find(|index| seeds[..*index].contains(&seeds[*index]));
-    again.map_or(Ok(()), |index| Err(repeated_seed(seeds[index])))
+    let repeated = (1..seeds.len()).find(|index| seeds[..*index].contains(&seeds[*index]));
+    repeated.map_or(Ok(()), |index| Err(repeated_seed(seeds[index])))
 }
 
 fn repeated_seed(seed: u64) -> ScenarioError {

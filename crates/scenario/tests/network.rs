@@ -35,7 +35,7 @@ fn a_network_has_parameters_and_overrides_as_a_scenario_has() {
 #[case("flows = []\nnetwork = { links = [] }", false)]
 #[case("title = 'nothing'", false)]
 #[case("no TOML", false)]
-fn a_network_is_told_from_a_scenario_by_its_keys(#[case] text: &str, #[case] is: bool) {
+fn a_network_is_distinguished_from_a_scenario_by_its_keys(#[case] text: &str, #[case] is: bool) {
     assert_eq!(is_network(text), is);
 }
 

@@ -1,4 +1,4 @@
-//! What each profile means for a connection.
+//! The configuration of a connection under each profile.
 
 use earlybird_scenario::{Profile, Scenario, resolve};
 use earlybird_tcp::{
@@ -96,7 +96,7 @@ fn a_name_means_the_same_window_on_linux(
 #[case("bbr", WindowReduction::Immediate, Undo::Either, true)]
 #[case("newreno", WindowReduction::Immediate, Undo::Either, true)]
 #[case("tahoe", WindowReduction::Immediate, Undo::None, false)]
-fn what_linux_does_in_recovery_gives_way_where_it_does_not_fit(
+fn the_recovery_of_the_linux_profile_is_replaced_where_it_does_not_fit(
     #[case] transport: &str,
     #[case] reduction: WindowReduction,
     #[case] undo: Undo,

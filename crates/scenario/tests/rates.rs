@@ -109,7 +109,7 @@ fn a_link_needs_a_rate_or_a_good_trace(#[case] line: &str, #[case] expected: &st
 
 /// The way back of a dumbbell sends as the way there unless it says otherwise.
 #[test]
-fn a_dumbbell_may_have_another_trace_on_its_way_back() {
+fn a_dumbbell_may_have_another_trace_on_its_reverse_path() {
     let text = r#"
 duration = "10s"
 [network.dumbbell]

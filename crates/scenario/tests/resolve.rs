@@ -25,9 +25,9 @@ fn fall_floyd(texts: &[&str]) -> Scenario {
 
 fn assert_round_trip(scenario: &Scenario) {
     let text = canonical_json(scenario);
-    let again = resolve(&text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    assert_eq!(again, *scenario);
-    assert_eq!(canonical_json(&again), text);
+    let resolved_twice = resolve(&text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(resolved_twice, *scenario);
+    assert_eq!(canonical_json(&resolved_twice), text);
 }
 
 #[rstest]

@@ -22,15 +22,15 @@ pub(crate) struct Forwarder<O> {
     pub(crate) events: EventQueue,
     pub(crate) network: Network,
     pub(crate) payloads: Payloads,
-    stragglers: ReorderBuffer,
+    reorder_buffer: ReorderBuffer,
     pub(crate) observer: O,
 }
 
 impl<O: Observer> Forwarder<O> {
     pub(crate) fn new(mut network: Network, observer: O) -> Self {
         network.classify_hops();
-        let (events, payloads, stragglers) = (EventQueue::default(), Payloads::default(), ReorderBuffer::default());
-        Self { now: Timestamp::ZERO, events, network, payloads, stragglers, observer }
+        let (events, payloads, reorder_buffer) = (EventQueue::default(), Payloads::default(), ReorderBuffer::default());
+        Self { now: Timestamp::ZERO, events, network, payloads, reorder_buffer, observer }
     }
 
     /// Sends a packet that an endpoint has written.

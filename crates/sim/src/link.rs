@@ -133,7 +133,7 @@ pub struct Link {
     /// The packet size for the fast path: the last packet had it, an idle link accepts it, and the link
     /// is plain. 0 disables the fast path.
     fast_path_bytes: u32,
-    /// When counting by group starts.
+    /// The time at which counting by group starts.
     counts_from: Instant,
     /// Packets whose transmission has not begun, and perhaps some that were not removed yet. Empty on event-driven links.
     waiting: LinkBacklog,

@@ -7,7 +7,7 @@ use earlybird_tcp::{Connection, TraceEvent};
 use earlybird_traffic::{Encoding, Playout};
 use earlybird_units::Instant;
 
-/// Why a link dropped a packet.
+/// The cause of a drop at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropCause {
     /// A loss rule of [`LinkSettings::losses`](crate::LinkSettings::losses), before the queue.

@@ -75,7 +75,7 @@ impl<O: Observer> PacketNetwork<O> {
     }
 
     /// Returns how many packets are on their way: waiting, being sent, carried, or arrived and not asked for.
-    pub fn packets_under_way(&self) -> usize {
+    pub fn packets_in_flight(&self) -> usize {
         self.forwarder.events.packets() + self.arrived.len()
     }
 

@@ -66,11 +66,11 @@ impl PacketPool {
         }
         let id = self.free;
         let slot = &mut self.all[id.index()];
-        let told = write(&mut slot.packet)?;
+        let written = write(&mut slot.packet)?;
         // The slot leaves the free list only after the writer succeeded: a refused packet costs nothing.
         self.free = slot.event.next;
         self.taken += 1;
-        Some((id, told))
+        Some((id, written))
     }
 
     /// Frees a slot. Its packet can be read until the slot is taken again.

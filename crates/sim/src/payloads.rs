@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_used_again_has_the_payload_of_today() {
+    fn a_reused_slot_has_the_payload_of_its_new_packet() {
         let mut payloads = Payloads::default();
         let slot = SlotId::from_number(0);
         payloads.put(slot, vec![1]);

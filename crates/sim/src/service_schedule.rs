@@ -1,4 +1,4 @@
-//! When an event-driven link sends: at a rate that may change, or at given times.
+//! Service times of an event-driven link: at a rate that may change, or at given times.
 
 use crate::timestamp::Timestamp;
 use crate::transmission_clock::TransmissionClock;

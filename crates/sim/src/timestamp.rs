@@ -80,7 +80,7 @@ mod tests {
 
     /// 40 bytes at 12 and at 7 Mb/s take 26 666.67 and 45 714.29 ns; the second came back earlier than due, for ever.
     #[test]
-    fn a_moment_that_strays_from_whole_nanoseconds_is_due_when_its_event_comes() {
+    fn a_timestamp_between_whole_nanoseconds_is_due_with_its_event() {
         for (nanos, seconds) in [(26_667, 320.0 / 12e6), (45_714, 320.0 / 7e6)] {
             let due =
                 Timestamp::from_instant(Instant::from_nanos(20_000_000)).after(Duration::from_nanos(nanos), seconds);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn tie_order_brings_back_the_very_moment() {
+    fn the_tie_order_restores_the_exact_timestamp() {
         let mut timestamp = Timestamp::from_instant(Instant::from_nanos(7));
         for step in 1..200_000_u64 {
             let span = Duration::from_nanos(832_000 + step % 7 * 6_400);

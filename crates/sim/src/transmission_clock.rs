@@ -30,14 +30,14 @@ impl TransmissionClock {
     /// Returns the transmission time of a packet on an idle link.
     #[inline]
     pub(crate) fn send_first(&mut self, bytes: u32) -> (Duration, f64) {
-        self.look_at(bytes);
+        self.update_for(bytes);
         self.repeat_first()
     }
 
     /// Returns the transmission time of a packet that follows another one without a gap.
     #[inline]
     pub(crate) fn send(&mut self, bytes: u32) -> (Duration, f64) {
-        self.look_at(bytes);
+        self.update_for(bytes);
         self.repeat()
     }
 
@@ -61,7 +61,7 @@ impl TransmissionClock {
         (self.last.span + Duration::from_nanos(1), self.last.seconds)
     }
 
-    fn look_at(&mut self, bytes: u32) {
+    fn update_for(&mut self, bytes: u32) {
         // A comparison instead of a division.
         if self.last.bytes != bytes {
             self.compute(bytes);

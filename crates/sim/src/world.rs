@@ -108,7 +108,7 @@ impl<O: Observer> World<O> {
     }
 
     /// Returns how many packets are on their way: waiting, being sent, or carried.
-    pub fn packets_under_way(&self) -> usize {
+    pub fn packets_in_flight(&self) -> usize {
         self.forwarder.events.packets()
     }
 

@@ -6,24 +6,24 @@ use earlybird_wire::{Addresses, Checksums, SeqNum, Style, emit, parse};
 use std::collections::VecDeque;
 use std::error::Error;
 
-/// What each side holds of either direction. The assembler must hold all that the connection takes.
+/// The capacity of each side's buffer for either direction. The assembler must hold all that the connection takes.
 const BUFFER: usize = 1 << 16;
 
-/// What a driver keeps for a connection, whatever carries its packets.
+/// The state that a driver keeps for a connection, whatever carries its packets.
 struct Endpoint {
     connection: Connection,
     addresses: Addresses,
-    /// What was written and may have to be sent again.
+    /// Data that was written and may have to be retransmitted.
     ring: Ring,
-    /// What arrived and was not read.
+    /// Data that arrived and was not read.
     assembler: Assembler,
-    heard: Vec<u8>,
+    received: Vec<u8>,
 }
 
 impl Endpoint {
     fn new(connection: Connection, addresses: Addresses) -> Self {
         let (ring, assembler) = (Ring::new(BUFFER), Assembler::new(BUFFER));
-        Self { connection, addresses, ring, assembler, heard: Vec::new() }
+        Self { connection, addresses, ring, assembler, received: Vec::new() }
     }
 
     /// Writes what there is room for.
@@ -50,7 +50,7 @@ impl Endpoint {
         let mut buffer = [0; 4096];
         while let count @ 1.. = self.assembler.read(&mut buffer) {
             self.connection.read(count as u64);
-            self.heard.extend(&buffer[..count]);
+            self.received.extend(&buffer[..count]);
         }
     }
 
@@ -115,7 +115,7 @@ fn transfer(text: &[u8]) -> Result<(Vec<u8>, Instant, usize), Box<dyn Error>> {
         let arrival = wire.front().map(|(at, ..)| *at);
         let timers = ends.each_ref().map(|end| end.connection.poll_timeout());
         let Some(next) = [arrival, timers[0], timers[1]].into_iter().flatten().min() else {
-            return Ok((std::mem::take(&mut ends[1].heard), now, sent));
+            return Ok((std::mem::take(&mut ends[1].received), now, sent));
         };
         now = next;
         while let Some((_, end, packet)) = wire.pop_front_if(|(at, ..)| *at <= now) {
@@ -132,8 +132,8 @@ fn transfer(text: &[u8]) -> Result<(Vec<u8>, Instant, usize), Box<dyn Error>> {
 /// Runs it, and says what happened.
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let text = "The early bird catches the worm. ".repeat(10_000);
-    let (heard, end, packets) = transfer(text.as_bytes())?;
-    assert_eq!(heard, text.as_bytes());
-    eprintln!("{} bytes in {packets} packets; all over after {:.1} s", heard.len(), end.as_secs_f64());
+    let (received, end, packets) = transfer(text.as_bytes())?;
+    assert_eq!(received, text.as_bytes());
+    eprintln!("{} bytes in {packets} packets; all over after {:.1} s", received.len(), end.as_secs_f64());
     Ok(())
 }

@@ -47,7 +47,7 @@ use earlybird_units::Duration;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RealTime {
-    /// When the reader skips a hole.
+    /// The rule for the reader to skip a hole.
     pub delivery: Delivery,
     /// The treatment of writes to a full send buffer.
     pub backlog: Backlog,
@@ -206,7 +206,7 @@ pub struct RealTimeStatistics {
     pub notices_sent: u64,
 }
 
-/// Why a write failed.
+/// The reason for which a write failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteError {
     /// It does not fit into a segment.

@@ -1,4 +1,4 @@
-//! What the examples promise.
+//! The results of the examples.
 
 #[path = "../examples/two_endpoints.rs"]
 mod two_endpoints;

@@ -4,7 +4,7 @@ use earlybird_units::{Duration, Instant, Rate};
 /// One unit of media: a packet of sound or a frame of a film.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// When the encoder gives it, from the start of the clip.
+    /// The time at which the encoder produces it, from the start of the clip.
     pub at: Duration,
     /// Its size in bytes.
     pub bytes: u64,
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clip_starts_anew_and_ends_where_it_is_told() {
+    fn a_clip_restarts_and_ends_at_the_given_time() {
         let frame = |millis, bytes| Frame { at: Duration::from_millis(millis), bytes };
         let clip = Timetable::clip([frame(0, 10), frame(40, 20)].into(), Duration::from_millis(100));
         let clip = clip.ending_after(Some(5));

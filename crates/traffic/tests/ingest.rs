@@ -14,7 +14,7 @@ const BYTES: u64 = 25_000;
 const THRESHOLDS: DropThresholds =
     DropThresholds { both: Duration::from_millis(700), earlier: Duration::from_millis(900) };
 
-/// How many bits per second a socket takes, or none: at first, and from a moment on.
+/// The rates at which a socket takes data, in bits per second, if limited: at first, and from some time on.
 #[derive(Clone, Copy)]
 struct Line {
     before: u64,
@@ -27,7 +27,7 @@ impl Line {
         Self { before: rate, step: Instant::NEVER, after: rate }
     }
 
-    /// When so many bits are taken that begin now.
+    /// Returns the time at which so many bits, starting now, are taken.
     fn taken(self, now: Instant, bits: u64) -> Instant {
         let end = |from: Instant, bits: u64, rate: u64| {
             let nanos = (bits * 1_000_000_000).checked_div(rate);
@@ -50,9 +50,9 @@ struct Socket {
     now: Instant,
     wake: Option<Instant>,
     line: Line,
-    /// When it has taken the last write.
+    /// The time at which it has taken the last write.
     taken: Option<Instant>,
-    told: Vec<(u64, Encoding)>,
+    reported: Vec<(u64, Encoding)>,
     made: Vec<Instant>,
 }
 
@@ -81,7 +81,7 @@ impl SenderIo for Socket {
 
     fn report(&mut self, event: Encoding) {
         if !matches!(event, Encoding::Coded(_)) {
-            self.told.push((self.now.as_nanos() / PERIOD.as_nanos(), event));
+            self.reported.push((self.now.as_nanos() / PERIOD.as_nanos(), event));
         }
     }
 
@@ -107,8 +107,14 @@ fn stream(line: Line, bytes: u64, pictures: u64, has_b: bool, relief: Relief) ->
     let packets = (0..60).map(|number| Packet { at: PERIOD * number, bytes, content: Content::Picture(kind(number)) });
     let film = Film::new(packets.collect(), PERIOD * 60);
     let mut source = Ingest::new(PathId(0), film, Duration::ZERO, relief);
-    let mut socket =
-        Socket { now: Instant::ZERO, wake: Some(Instant::ZERO), line, taken: None, told: Vec::new(), made: Vec::new() };
+    let mut socket = Socket {
+        now: Instant::ZERO,
+        wake: Some(Instant::ZERO),
+        line,
+        taken: None,
+        reported: Vec::new(),
+        made: Vec::new(),
+    };
     let end = Instant::ZERO + PERIOD * pictures;
     loop {
         let (wake, taken) = (socket.wake.unwrap_or(Instant::NEVER), socket.taken.unwrap_or(Instant::NEVER));
@@ -131,9 +137,10 @@ fn stream(line: Line, bytes: u64, pictures: u64, has_b: bool, relief: Relief) ->
 #[test]
 fn b_pictures_go_beyond_700_ms_and_all_but_key_frames_beyond_900_ms() {
     let socket = stream(Line::steady(0), BYTES, 60, true, Relief::Drop(THRESHOLDS));
-    let dropped_at =
-        |number, kind| socket.told.iter().filter(|told| **told == (number, Encoding::Dropped(kind))).count();
-    let first = socket.told.first().map(|(number, _)| *number);
+    let dropped_at = |number, kind| {
+        socket.reported.iter().filter(|reported| **reported == (number, Encoding::Dropped(kind))).count()
+    };
+    let first = socket.reported.first().map(|(number, _)| *number);
     // Up to 23 there are 15 B pictures, and 24 is one too.
     assert_eq!((first, dropped_at(24, Picture::Both)), (Some(24), 16));
     // From then on each B picture finds more than 700 ms, and goes; those of the other kind stay, up to 31.
@@ -142,20 +149,20 @@ fn b_pictures_go_beyond_700_ms_and_all_but_key_frames_beyond_900_ms() {
     // 1, 4, … 31.
     assert_eq!(dropped_at(32, Picture::Earlier), 11);
     // Nothing else is let in until the next key frame.
-    let dropped = socket.told.len();
+    let dropped = socket.reported.len();
     assert_eq!(dropped, 59, "all but the key frame that blocks");
 }
 
 #[test]
 fn after_a_drop_the_next_key_frame_is_let_in() {
     let socket = stream(Line::steady(0), BYTES, 62, true, Relief::Drop(THRESHOLDS));
-    assert_eq!(socket.told.iter().filter(|(number, _)| *number >= 60).count(), 0);
+    assert_eq!(socket.reported.iter().filter(|(number, _)| *number >= 60).count(), 0);
 }
 
 #[test]
 fn a_socket_that_takes_all_makes_nothing_drop_and_keeps_the_time_of_coding() {
     let socket = stream(Line::steady(7_000_000), BYTES, 60, true, Relief::Drop(THRESHOLDS));
-    assert_eq!((socket.told.len(), socket.made.len()), (0, 60));
+    assert_eq!((socket.reported.len(), socket.made.len()), (0, 60));
     assert!((0..60).zip(&socket.made).all(|(number, made)| *made == Instant::ZERO + PERIOD * number));
 }
 
@@ -163,7 +170,11 @@ fn a_socket_that_takes_all_makes_nothing_drop_and_keeps_the_time_of_coding() {
 #[test]
 fn the_encoders_rate_falls_to_what_the_connection_took_in_a_second() {
     let socket = stream(Line::steady(3_000_000), BYTES, 150, false, Relief::Bitrate { pictures: 6_000, sound: 0 });
-    assert_eq!(socket.told.first(), Some(&(31, Encoding::Bitrate(3_000_000))), "the first picture after that second");
+    assert_eq!(
+        socket.reported.first(),
+        Some(&(31, Encoding::Bitrate(3_000_000))),
+        "the first picture after that second"
+    );
 }
 
 /// 5.88 Mb/s of pictures, for which the socket has 6 Mb/s and from 10 s on 3 Mb/s.
@@ -174,7 +185,7 @@ const SOURCE: &str = "OBS Studio, plugins/obs-outputs/rtmp-stream.c at f86e9c1 (
 /// Counts what was dropped when each picture was coded; gives the numbers of these pictures and the counts.
 fn dropped(socket: &Socket, kind: Picture) -> Vec<(u64, usize)> {
     let mut counts: Vec<(u64, usize)> = Vec::new();
-    for (number, event) in &socket.told {
+    for (number, event) in &socket.reported {
         assert_eq!(*event, Encoding::Dropped(kind), "picture {number}");
         match counts.last_mut().filter(|(last, _)| last == number) {
             Some((_, count)) => *count += 1,
@@ -195,7 +206,7 @@ fn half_a_line_dropped_other_b_pictures_than_obs() {
     ];
     let last = [(739, 15), (770, 16), (771, 1), (804, 16), (837, 16), (870, 16)];
     assert_eq!(dropped(&socket, Picture::Both), [&expected[0][..], &expected[1], &last].concat());
-    assert_eq!((socket.told.len(), socket.made.len()), (272, 606));
+    assert_eq!((socket.reported.len(), socket.made.len()), (272, 606));
     let compared =
         "which B pictures of 900 are dropped where a line of 6 Mb/s halves after 10 s, with OBS Studio's own functions";
     conforms(Area::Traffic, "Live streams: dropped pictures", SOURCE, compared, "272 of 272, at the same pictures");
@@ -207,7 +218,7 @@ fn half_a_line_dropped_other_p_pictures_than_obs() {
     let expected =
         [(360, 29), (419, 30), (480, 29), (539, 30), (600, 29), (659, 30), (720, 29), (779, 30), (840, 29), (899, 30)];
     assert_eq!(dropped(&socket, Picture::Earlier), expected);
-    assert_eq!((socket.told.len(), socket.made.len()), (295, 605));
+    assert_eq!((socket.reported.len(), socket.made.len()), (295, 605));
     let compared = "which P pictures of 900 are dropped there, where the encoder makes no B pictures";
     conforms(Area::Traffic, "Live streams: dropped pictures", SOURCE, compared, "295 of 295, at the same pictures");
 }
@@ -217,7 +228,7 @@ fn half_a_line_changed_the_bitrate_otherwise_than_obs() {
     let socket = stream(HALVED, SMALLER, 1200, false, Relief::Bitrate { pictures: 6_000, sound: 0 });
     // At 466, 587, 708 and 829 OBS Studio raises to 3500 and, for the same picture, goes back to 2900.
     let expected = [(315, 5200), (345, 2900), (950, 3500), (971, 2900), (1092, 3500), (1135, 2900)];
-    assert_eq!(socket.told, expected.map(|(number, rate)| (number, Encoding::Bitrate(rate * 1000))));
+    assert_eq!(socket.reported, expected.map(|(number, rate)| (number, Encoding::Bitrate(rate * 1000))));
     assert_eq!(socket.made.len(), 1195);
     let compared =
         "the encoder's rate over 40 s where a line of 6 Mb/s halves after 10 s, with OBS Studio's own functions";

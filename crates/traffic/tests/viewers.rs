@@ -8,7 +8,7 @@ use earlybird_units::{Duration, Instant, Rate};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// What carries the parts.
+/// The transport of the parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Carrier {
     /// In order, and nothing else.
@@ -158,7 +158,7 @@ fn steady(count: u64, but: &[(u64, Option<u64>)]) -> Vec<(u64, u64, Part)> {
     units(&(0..count).filter_map(|unit| Some((time(unit)?, unit))).collect::<Vec<_>>())
 }
 
-fn told(fake: &Fake, which: impl Fn(&Playout) -> bool) -> Vec<(u64, Playout)> {
+fn reported(fake: &Fake, which: impl Fn(&Playout) -> bool) -> Vec<(u64, Playout)> {
     fake.events.iter().filter(|(_, event)| which(event)).copied().collect()
 }
 
@@ -190,13 +190,13 @@ fn a_hole_in_a_plain_stream_loses_all_units_until_it_is_filled() {
     let fake = watch(deadline(8, 100), Carrier::Stream, &steady(8, &[(2, Some(185))]), 1000);
     assert_eq!(lost(&fake), [2, 3, 4]);
     let late: Vec<_> = [2, 3, 4].map(|unit| (185, Playout::Late(unit))).into();
-    assert_eq!(told(&fake, |event| matches!(event, Playout::Late(_))), late);
+    assert_eq!(reported(&fake, |event| matches!(event, Playout::Late(_))), late);
 }
 
 #[test]
 fn a_reader_that_skips_loses_the_missing_unit_and_no_other() {
-    for again in [None, Some(185)] {
-        let fake = watch(deadline(8, 100), Carrier::Skipping, &steady(8, &[(2, again)]), 1000);
+    for retransmitted in [None, Some(185)] {
+        let fake = watch(deadline(8, 100), Carrier::Skipping, &steady(8, &[(2, retransmitted)]), 1000);
         assert_eq!(lost(&fake), [2]);
         assert_eq!(played(&fake).last(), Some(&(240, 7)));
     }
@@ -212,11 +212,11 @@ fn of_three_units_missing_a_patient_reader_loses_those_that_miss_their_own_time(
 }
 
 #[test]
-fn what_comes_again_by_its_time_is_played() {
-    for (again, expected) in [(139, 0), (140, 0), (141, 1)] {
+fn what_is_retransmitted_by_its_deadline_is_played() {
+    for (retransmitted, expected) in [(139, 0), (140, 0), (141, 1)] {
         // A packet that comes at the very moment is a matter of the order of events: the fake's wake-ups come first.
-        let fake = watch(deadline(8, 100), Carrier::Skipping, &steady(8, &[(2, Some(again))]), 1000);
-        assert_eq!(lost(&fake).len(), usize::from(again >= 140).max(expected), "at {again} ms");
+        let fake = watch(deadline(8, 100), Carrier::Skipping, &steady(8, &[(2, Some(retransmitted))]), 1000);
+        assert_eq!(lost(&fake).len(), usize::from(retransmitted >= 140).max(expected), "at {retransmitted} ms");
     }
 }
 
@@ -224,7 +224,7 @@ fn what_comes_again_by_its_time_is_played() {
 fn datagrams_out_of_order_are_kept_for_their_time_and_late_ones_dropped() {
     let fake = watch(deadline(50, 100), Carrier::Datagrams, &steady(50, &[(1, Some(115)), (2, Some(300))]), 1200);
     assert_eq!(lost(&fake), [2]);
-    assert_eq!(told(&fake, |event| matches!(event, Playout::Late(_))), [(300, Playout::Late(2))]);
+    assert_eq!(reported(&fake, |event| matches!(event, Playout::Late(_))), [(300, Playout::Late(2))]);
 }
 
 /// Three parts per unit; the parts with these places never come.
@@ -267,21 +267,21 @@ fn a_stall_lasts_until_enough_units_are_buffered() {
     let fake = watch(player(1), Carrier::Stream, &steady(10, &late), 1000);
     let waits = |event: &Playout| matches!(event, Playout::Started(_) | Playout::Stalled | Playout::Resumed(_));
     let expected = [(60, Playout::Started(millis(60))), (140, Playout::Stalled), (300, Playout::Resumed(millis(160)))];
-    assert_eq!(told(&fake, waits), expected);
+    assert_eq!(reported(&fake, waits), expected);
     assert_eq!(played(&fake)[3..5], [(120, 3), (300, 4)]);
     let fake = watch(player(3), Carrier::Stream, &steady(10, &late), 1000);
-    assert_eq!(told(&fake, waits).last(), Some(&(338, Playout::Resumed(millis(198)))));
+    assert_eq!(reported(&fake, waits).last(), Some(&(338, Playout::Resumed(millis(198)))));
     assert_eq!((played(&fake).last(), lost(&fake).len()), (Some(&(438, 9)), 0));
     // No more than what is left of the stream.
     let fake = watch(player(100), Carrier::Stream, &steady(10, &late), 1000);
-    assert_eq!(told(&fake, waits).last(), Some(&(395, Playout::Resumed(millis(255)))));
+    assert_eq!(reported(&fake, waits).last(), Some(&(395, Playout::Resumed(millis(255)))));
 }
 
 #[test]
 fn playback_begins_after_its_delay_or_with_enough_units() {
     let start = |rule| {
         let fake = watch(Rebuffer::new(audio(10), rule, 1), Carrier::Stream, &steady(10, &[]), 1000);
-        told(&fake, |event| matches!(event, Playout::Started(_)))
+        reported(&fake, |event| matches!(event, Playout::Started(_)))
     };
     assert_eq!(start(StartRule::After(millis(250))), [(250, Playout::Started(millis(250)))]);
     assert_eq!(start(StartRule::After(millis(10))), [(30, Playout::Started(millis(30)))]);
@@ -293,7 +293,7 @@ fn a_rebuffering_player_over_a_transport_that_skips_loses_a_unit_rather_than_sta
     let player = Rebuffer::new(audio(20), StartRule::After(millis(100)), 1);
     let fake = watch(player, Carrier::Skipping, &steady(20, &[(3, Some(400))]), 1000);
     assert_eq!((lost(&fake), played(&fake).len()), (vec![3], 19));
-    assert_eq!(told(&fake, |event| *event == Playout::Stalled), []);
+    assert_eq!(reported(&fake, |event| *event == Playout::Stalled), []);
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn a_full_buffer_reads_no_more() {
 }
 
 #[test]
-fn heartbeats_follow_silence_and_stop_with_the_next_data() {
+fn heartbeats_follow_an_idle_interval_and_stop_with_the_next_data() {
     let feedback = Feedback { heartbeat: Some(millis(60)), report: None };
     let viewer = Viewer::from(deadline(40, 100)).with_feedback(feedback);
     // Nothing between 70 and 245 ms, and nothing after the last unit, which came at 810 and is played at 880 ms.
@@ -317,7 +317,7 @@ fn heartbeats_follow_silence_and_stop_with_the_next_data() {
     let fake = watch(viewer, Carrier::Datagrams, &steady(40, &gap), 3000);
     assert_eq!(fake.messages, [(130, 8), (190, 8), (870, 8)]);
     let second = Reception { highest: Some(2), lost: 2 };
-    assert_eq!(told(&fake, |event| matches!(event, Playout::Heartbeat(_)))[1], (190, Playout::Heartbeat(second)));
+    assert_eq!(reported(&fake, |event| matches!(event, Playout::Heartbeat(_)))[1], (190, Playout::Heartbeat(second)));
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn an_adaptive_playback_delay_falls_to_what_the_network_needs() {
     let player = Deadline::new(audio(200), PlaybackDelay::Adaptive(rule));
     let fake = watch(player, Carrier::Datagrams, &steady(200, &[]), 6000);
     // Unit 50 is the first of the second talkspurt: 1000 + 31 ms; it was still 49's turn at 1280 ms.
-    assert_eq!(told(&fake, |event| matches!(event, Playout::Delayed(_))), [(1280, Playout::Delayed(millis(31)))]);
+    assert_eq!(reported(&fake, |event| matches!(event, Playout::Delayed(_))), [(1280, Playout::Delayed(millis(31)))]);
     let times = played(&fake);
     assert_eq!((times.len(), times[49], times[62], times[63]), (200, (1280, 49), (1280, 62), (1291, 63)));
 }
@@ -430,8 +430,8 @@ proptest! {
             let all: Vec<_> = parts.iter().filter(|(.., part)| part.unit == unit).collect();
             prop_assert!(all.len() as u32 == all[0].2.parts && all.iter().all(|(arrival, ..)| *arrival <= time));
         }
-        let stalls = told(&fake, |event| *event == Playout::Stalled).len();
-        let resumed = told(&fake, |event| matches!(event, Playout::Resumed(_))).len();
+        let stalls = reported(&fake, |event| *event == Playout::Stalled).len();
+        let resumed = reported(&fake, |event| matches!(event, Playout::Resumed(_))).len();
         prop_assert!(stalls == resumed || stalls == resumed + 1);
     }
 }

@@ -15,10 +15,10 @@ struct Wire {
     wake: Option<Instant>,
     /// Path of each open connection; none once it is closed.
     paths: Vec<Option<PathId>>,
-    /// When what was written will be acknowledged.
-    under_way: Vec<(Instant, ConnectionId)>,
+    /// The times at which writes will be acknowledged.
+    in_flight: Vec<(Instant, ConnectionId)>,
     written: Vec<(Instant, PathId, u64)>,
-    most_under_way: usize,
+    most_in_flight: usize,
 }
 
 impl SenderIo for Wire {
@@ -34,8 +34,8 @@ impl SenderIo for Wire {
     fn write(&mut self, connection: ConnectionId, bytes: u64) {
         let path = self.paths[connection.0 as usize].expect("an open connection");
         self.written.push((self.now, path, bytes));
-        self.under_way.push((self.now + Duration::from_millis(100), connection));
-        self.most_under_way = self.most_under_way.max(self.under_way.len());
+        self.in_flight.push((self.now + Duration::from_millis(100), connection));
+        self.most_in_flight = self.most_in_flight.max(self.in_flight.len());
     }
 
     fn write_unit_created(&mut self, _connection: ConnectionId, _bytes: u64, _made: Instant) {
@@ -72,12 +72,12 @@ impl Wire {
         (0..events).for_each(|_| self.drive_one(browser));
     }
 
-    /// What was written is acknowledged before anything else that is due.
+    /// Acknowledges writes before anything else that is due.
     fn drive_one<P: Pages>(&mut self, browser: &mut Browser<P>) {
-        let drained = (0..self.under_way.len()).min_by_key(|index| self.under_way[*index].0);
+        let drained = (0..self.in_flight.len()).min_by_key(|index| self.in_flight[*index].0);
         let wake = self.wake.unwrap_or(if self.written.is_empty() { Instant::ZERO } else { Instant::NEVER });
-        if let Some(index) = drained.filter(|index| self.under_way[*index].0 <= wake) {
-            let (at, connection) = self.under_way.remove(index);
+        if let Some(index) = drained.filter(|index| self.in_flight[*index].0 <= wake) {
+            let (at, connection) = self.in_flight.remove(index);
             self.now = at;
             browser.on_drained(self, connection);
         } else {
@@ -129,7 +129,7 @@ fn a_page_comes_first_then_its_objects_over_as_many_connections_as_allowed() {
         // Each step takes a request and an answer of 100 ms.
         let last = Instant::ZERO + Duration::from_millis(200 * steps - 100);
         assert_eq!(first[9].0, last, "with {parallel} in parallel");
-        assert_eq!(wire.most_under_way, parallel.min(4));
+        assert_eq!(wire.most_in_flight, parallel.min(4));
     }
 }
 
@@ -141,7 +141,7 @@ fn connections_live_for_an_object_or_for_a_page() {
         let mut pages = 0;
         while pages < 20 {
             wire.drive_one(&mut browser);
-            let complete = wire.written.len() == 10 * (pages + 1) && wire.under_way.is_empty();
+            let complete = wire.written.len() == 10 * (pages + 1) && wire.in_flight.is_empty();
             if complete && wire.open_connections() == 0 {
                 pages += 1;
                 assert_eq!(wire.paths.len(), connections * pages);

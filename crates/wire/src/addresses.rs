@@ -13,7 +13,7 @@ pub struct Addresses {
     pub destination_port: u16,
 }
 
-/// Why an address cannot be that of a single host.
+/// The reason why an address cannot be that of a single host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Martian {
     /// No host has it: 0.0.0.0/8, `::`, or an IPv4-mapped IPv6 address.

@@ -46,7 +46,7 @@ pub enum DatagramHeader {
 pub struct TfrcData {
     /// Number of the datagram, from 0.
     pub sequence: u64,
-    /// When it was sent.
+    /// The time of its transmission.
     pub sent: Instant,
     /// The sender's estimate of the round-trip time, if it has one.
     pub rtt: Option<Duration>,
@@ -55,7 +55,7 @@ pub struct TfrcData {
 /// The feedback of a TFRC receiver (RFC 5348 §3.2.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TfrcFeedback {
-    /// When the last datagram that arrived had been sent (`t_recvdata`).
+    /// The transmission time of the last datagram that arrived (`t_recvdata`).
     pub echo: Instant,
     /// Time between its arrival and this report (`t_delay`).
     pub delay: Duration,
@@ -70,7 +70,7 @@ pub struct TfrcFeedback {
 pub struct SrtData {
     /// Number of the packet, from 0.
     pub sequence: u32,
-    /// When it was written.
+    /// The time at which it was written.
     pub written: Instant,
     /// Whether it was sent before.
     pub is_retransmission: bool,

@@ -1,6 +1,6 @@
 use core::fmt;
 
-/// Why a packet cannot be written.
+/// The reason why a packet cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CannotEmit {
     /// The options do not fit into 40 bytes.

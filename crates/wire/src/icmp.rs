@@ -41,7 +41,7 @@ pub enum IcmpError {
     ParameterProblem,
 }
 
-/// Why a segment did not arrive.
+/// The reason for which a segment did not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreachable {
     /// No route to the network.

@@ -1,6 +1,6 @@
 use core::fmt;
 
-/// Why bytes from the network cannot be read. Drivers count each reason.
+/// The reason why bytes from the network cannot be parsed. Drivers count each reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Malformed {
     /// Neither IPv4 nor IPv6.

@@ -34,14 +34,14 @@ struct Headers {
 const SEQUENCE: usize = 4;
 const DATA_OFFSET: usize = 12;
 const FLAGS: usize = 13;
-/// Where the checksum stands in the header of TCP.
+/// The offset of the checksum in the TCP header.
 pub(crate) const CHECKSUM: usize = 16;
 const V4_LEN: usize = 20;
 const V6_LEN: usize = 40;
 /// Flags that only the last of a train may have.
 const ENDING: u8 = Flags::PSH.union(Flags::FIN).bits() as u8;
 /// Flags that a device could not assign to one of the segments.
-const ALONE: u8 = Flags::SYN.union(Flags::RST).union(Flags::CWR).union(Flags::URG).bits() as u8;
+const UNMERGED: u8 = Flags::SYN.union(Flags::RST).union(Flags::CWR).union(Flags::URG).bits() as u8;
 
 impl Headers {
     fn read(packet: &[u8]) -> Option<Self> {
@@ -115,7 +115,7 @@ impl Train {
         let payload = packet.len() - headers.len;
         let (flags, ending) = (headers.flags(), headers.flags() & ENDING);
         // A device divides payload: a pure ACK stays alone.
-        let is_complete = payload == 0 || flags & (ENDING | ALONE) != 0;
+        let is_complete = payload == 0 || flags & (ENDING | UNMERGED) != 0;
         Some(Self { headers, segment_size: payload, payload, is_complete, ending })
     }
 

@@ -8,7 +8,7 @@ mod tcp_info;
 pub use capabilities::check;
 
 use crate::event_log::SharedEventLog;
-use crate::namespaces::ways;
+use crate::namespaces::flow_routes;
 use crate::run::{RunConfig, execute, opened};
 use earlybird_emulator::{Bridge, Capture, Emulator};
 use earlybird_experiment::{DropLog, KeepGoing, Outputs, Report, RunError, RunSetup};
@@ -26,9 +26,9 @@ pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGo
     let setup = RunSetup::new(scenario, seed)?;
     let topology = setup.topology()?;
     let event_log = SharedEventLog::open(&setup, outputs, false)?;
-    let ways = ways(&topology.flows, &topology.paths);
+    let flow_routes = flow_routes(&topology.flows, &topology.paths);
     let hosts = KernelHosts::new(scenario, &topology.flows)?;
-    let emulator = Emulator::new(topology.network, ways, (DropLog::default(), event_log.clone()));
+    let emulator = Emulator::new(topology.network, flow_routes, (DropLog::default(), event_log.clone()));
     let capture = opened(outputs.capture.as_deref(), Capture::create)?;
     let [near, far] = hosts.devices()?;
     let config = RunConfig { backend: "kernel", hosts, bridge: Bridge::new(near, far), emulator, capture, event_log };

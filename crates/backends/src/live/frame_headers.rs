@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_of_any_length_are_known_again_where_others_are_missing() {
+    fn frames_of_any_length_are_recognised_where_others_are_missing() {
         let mut frame_headers = FrameHeaders::default();
         let mut frames = Vec::new();
         for unit in 0..700 {

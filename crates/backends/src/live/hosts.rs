@@ -141,8 +141,8 @@ impl LiveHosts {
         flows: &[FlowSpec],
         event_log: Option<&SharedEventLog>,
     ) -> Result<Self, Error> {
-        let (opened_log, told) = event_log.map(OpenedLog::new).unzip();
-        let (near, mut far) = (HostStack::new(near, clock, seed, told)?, HostStack::new(far, clock, seed, None)?);
+        let (opened_log, observer) = event_log.map(OpenedLog::new).unzip();
+        let (near, mut far) = (HostStack::new(near, clock, seed, observer)?, HostStack::new(far, clock, seed, None)?);
         for (number, spec) in flows.iter().enumerate() {
             far.stack.listen(port_of(number), &wire_config(&settings_of(spec).listener), ListenConfig::default())?;
         }

@@ -11,7 +11,7 @@ pub use capabilities::check;
 use crate::clock::Clock;
 use crate::error::machine_error;
 use crate::event_log::SharedEventLog;
-use crate::namespaces::{NamespacePair, ways};
+use crate::namespaces::{NamespacePair, flow_routes};
 use crate::run::{RunConfig, execute, opened};
 use earlybird_emulator::shell::host_config;
 use earlybird_emulator::{Bridge, Capture, Emulator, Namespace, Side};
@@ -34,7 +34,7 @@ pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGo
     let setup = RunSetup::new(scenario, seed)?;
     let topology = setup.topology()?;
     let event_log = SharedEventLog::open(&setup, outputs, true)?;
-    let ways = ways(&topology.flows, &topology.paths);
+    let flow_routes = flow_routes(&topology.flows, &topology.paths);
     let namespaces = NamespacePair::new(topology.flows.iter().map(packet_of).max().unwrap_or(0))?;
     let sockets = sockets(&namespaces).map_err(|error| machine_error("this system gives no sockets", error))?;
     let capture = opened(outputs.capture.as_deref(), Capture::within_udp)?;
@@ -44,7 +44,7 @@ pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGo
     let hosts =
         LiveHosts::new(namespaces, sockets, Clock::since(bridge.started()), seed, &topology.flows, event_log.as_ref())
             .map_err(|error| machine_error("the stacks cannot be made", io::Error::other(error)))?;
-    let emulator = Emulator::new(topology.network, ways, (DropLog::default(), event_log.clone())).within_udp();
+    let emulator = Emulator::new(topology.network, flow_routes, (DropLog::default(), event_log.clone())).within_udp();
     let config = RunConfig { backend: "live", hosts, bridge, emulator, capture, event_log };
     execute(scenario, &setup, topology.flows, config, keep_going)
 }

@@ -80,7 +80,7 @@ fn every_unit_of_a_stream_comes_and_is_judged_and_played() {
 }
 
 #[test]
-fn queues_mark_in_place_of_dropping_where_the_scenario_says_so() {
+fn queues_mark_instead_of_dropping_if_the_scenario_enables_ecn() {
     let red = r#"
         [[network.links]]
         from = "c"
@@ -105,7 +105,7 @@ fn a_transfer_that_ends_is_whole() {
 }
 
 #[test]
-fn a_run_ends_when_its_caller_says_so() {
+fn a_run_ends_when_its_caller_stops_it() {
     let mut asked = 0;
     let outcome = earlybird_backends::kernel::run(&scenario(&bulk("cubic"), ""), 1, &Outputs::default(), &mut |done| {
         asked += 1;
@@ -118,7 +118,7 @@ fn a_run_ends_when_its_caller_says_so() {
     }
 }
 
-/// Says what is refused: the key, and what is wrong with it.
+/// Returns the message of a refusal: the key, and what is wrong with it.
 fn refusal(flows: &str, extra: &str) -> String {
     match earlybird_backends::kernel::check(&scenario(flows, extra)) {
         Err(error) => error.to_string(),
@@ -133,8 +133,11 @@ fn pert_is_taken_where_it_is_loaded_and_else_refused_with_the_command_that_loads
     if known.split_whitespace().any(|name| name == "pert") {
         assert!(earlybird_backends::kernel::check(&scenario(&bulk("pert-rack"), "")).is_ok());
     } else {
-        let said = refusal(&bulk("pert-rack"), "");
-        assert!(said.starts_with("flows.bulk.transport: `pert-rack`") && said.contains("kernel load pert`"), "{said}");
+        let message = refusal(&bulk("pert-rack"), "");
+        assert!(
+            message.starts_with("flows.bulk.transport: `pert-rack`") && message.contains("kernel load pert`"),
+            "{message}"
+        );
     }
 }
 
@@ -174,8 +177,8 @@ endpoint.ecn = \"classic\"",
         ),
     ];
     for (flows, extra, start) in cases {
-        let said = refusal(&flows, extra);
-        assert!(said.starts_with(start) && said.contains("in the `kernel` backend"), "{start}: {said}");
+        let message = refusal(&flows, extra);
+        assert!(message.starts_with(start) && message.contains("in the `kernel` backend"), "{start}: {message}");
     }
     assert!(earlybird_backends::kernel::check(&scenario(&bulk("sack-rack"), "endpoint.mss = 1000")).is_ok());
 }

@@ -29,7 +29,7 @@ fn video(transport: &str) -> String {
 }
 
 #[test]
-fn bulk_transfers_are_as_large_as_the_scenario_says() {
+fn bulk_transfers_have_the_size_of_the_scenario() {
     for transport in ["cubic-rack", "pert-er", "sack-fg"] {
         let Some(report) = live(&scenario(&bulk(transport), "")) else { return };
         let throughput = of(&report, "throughput_bps");
@@ -88,7 +88,7 @@ fn what_is_lost_is_stepped_over_in_time() {
 }
 
 #[test]
-fn what_a_sender_decides_is_told() {
+fn decisions_of_a_sender_are_reported() {
     let loss = "loss = [{ bernoulli = { probability = 0.3 } }]";
     let Some(report) = live(&scenario_over(loss, &bulk("sack"), "")) else { return };
     let timeouts = of(&report, "rto_count");
@@ -108,7 +108,7 @@ fn a_transfer_that_ends_is_whole() {
 }
 
 #[test]
-fn flows_of_every_kind_go_side_by_side_and_are_told_apart() {
+fn flows_of_every_kind_share_a_link_and_are_counted_separately() {
     let flows = format!("{}{}{}", bulk("cubic-rack"), video("mtcp"), bulk("sack").replace("\"bulk\"", "\"other\""));
     let Some(report) = live(&scenario(&flows, "endpoint.ecn = \"off\"")) else { return };
     let delivered = column(&report, "flows", "bytes_delivered");
@@ -118,7 +118,7 @@ fn flows_of_every_kind_go_side_by_side_and_are_told_apart() {
 }
 
 #[test]
-fn a_run_ends_when_its_caller_says_so() {
+fn a_run_ends_when_its_caller_stops_it() {
     let outcome = earlybird_backends::live::run(&scenario(&bulk("cubic"), ""), 1, &Outputs::default(), &mut |_| false);
     match outcome {
         Err(RunError::Namespace(_)) => {}
@@ -139,11 +139,11 @@ fn what_our_endpoints_cannot_do_is_refused_with_the_key() {
         (bulk("quic"), "", "flows.bulk.transport: `quic`"),
     ];
     for (flows, extra, start) in cases {
-        let said = match earlybird_backends::live::check(&scenario(&flows, extra)) {
+        let message = match earlybird_backends::live::check(&scenario(&flows, extra)) {
             Err(error) => error.to_string(),
             Ok(()) => panic!("{flows}{extra} is not refused"),
         };
-        assert!(said.starts_with(start) && said.contains("in the `live` backend"), "{start}: {said}");
+        assert!(message.starts_with(start) && message.contains("in the `live` backend"), "{start}: {message}");
     }
     for transport in ["pert-er", "sack-fg", "tahoe", "bbr-rack"] {
         assert!(earlybird_backends::live::check(&scenario(&bulk(transport), "measure.duplicates = true")).is_ok());

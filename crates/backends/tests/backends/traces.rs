@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 type Run = fn(&Scenario, u64, &Outputs, KeepGoing<'_>) -> Result<Report, RunError>;
 
 /// A run with all its files.
-struct Told {
+struct TracedRun {
     report: Report,
     trace: Vec<Row>,
     link: Vec<Vec<String>>,
@@ -39,7 +39,7 @@ fn row(cells: &[String]) -> Row {
 }
 
 /// Runs a bulk transfer whose link loses some packets; nothing where that is not allowed.
-fn told(backend: &str, run: Run) -> Option<Told> {
+fn run_traced(backend: &str, run: Run) -> Option<TracedRun> {
     let scenario = scenario_over("loss = [{ list = { packets = [40, 200, 201] } }]", &bulk("cubic-rack"), "");
     let place = |name: &str| Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{backend}-{name}")));
     let outputs = Outputs {
@@ -54,7 +54,7 @@ fn told(backend: &str, run: Run) -> Option<Told> {
     assert_eq!(trace[0].join(","), "time,event,seq,cwnd,ssthresh,backoff,timeouts");
     let qlog = fs::read_to_string(outputs.qlog.as_deref().expect("a place")).expect("it is written");
     let qlog = serde_json::from_str(&qlog).expect("it is JSON");
-    Some(Told {
+    Some(TracedRun {
         report,
         trace: trace[1..].iter().map(|cells| row(cells)).collect(),
         link: read(&outputs.link_trace),
@@ -62,7 +62,7 @@ fn told(backend: &str, run: Run) -> Option<Told> {
     })
 }
 
-impl Told {
+impl TracedRun {
     fn count(&self, event: &str) -> f64 {
         self.trace.iter().filter(|row| row.event == event).count() as f64
     }
@@ -85,13 +85,13 @@ impl Told {
         // Times of states are rounded to 10 µs.
         assert!(self.trace.windows(2).all(|pair| pair[0].time <= pair[1].time + 1e-5));
         assert!(self.trace.last().is_some_and(|row| (3.9..4.0).contains(&row.time)));
-        let (again, dropped) = (self.count("rtx"), self.count("drp"));
-        assert!(dropped >= 3.0 && again >= dropped, "{again} sent again, {dropped} dropped");
+        let (retransmitted, dropped) = (self.count("rtx"), self.count("drp"));
+        assert!(dropped >= 3.0 && retransmitted >= dropped, "{retransmitted} sent again, {dropped} dropped");
         assert_eq!(dropped, self.flow("packets_dropped"));
         let sent: BTreeSet<u64> = self.numbers("snd").into_iter().collect();
         assert!(sent.iter().copied().eq(0..sent.len() as u64), "numbered in order, and each once");
-        let under_way = self.count("snd") + again - dropped - self.count("dlv");
-        assert!((0.0..200.0).contains(&under_way), "{under_way}");
+        let in_flight = self.count("snd") + retransmitted - dropped - self.count("dlv");
+        assert!((0.0..200.0).contains(&in_flight), "{in_flight}");
         for event in ["rtx", "drp", "dlv", "ack"] {
             assert!(self.numbers(event).iter().all(|number| sent.contains(number)), "{event}");
         }
@@ -129,27 +129,29 @@ impl Told {
 }
 
 #[test]
-fn our_endpoints_tell_in_real_time_what_they_tell_in_a_simulation() {
-    let Some(told) = told("live", earlybird_backends::live::run) else { return };
-    told.check();
-    assert_eq!(told.count("rtx"), told.flow("retransmissions"));
-    assert!(told.count("cwnd") > 100.0 && told.count("ssthresh") >= 2.0);
-    assert!(told.trace.iter().all(|row| row.state.iter().all(|cell| cell.parse::<f64>().is_ok())));
-    assert_eq!(told.trace.last().expect("a row").state[3], told.flow("rto_count").to_string());
-    let metrics = told.qlog_events("recovery:metrics_updated");
+fn our_endpoints_report_in_real_time_what_they_report_in_a_simulation() {
+    let Some(traced_run) = run_traced("live", earlybird_backends::live::run) else { return };
+    traced_run.check();
+    assert_eq!(traced_run.count("rtx"), traced_run.flow("retransmissions"));
+    assert!(traced_run.count("cwnd") > 100.0 && traced_run.count("ssthresh") >= 2.0);
+    assert!(traced_run.trace.iter().all(|row| row.state.iter().all(|cell| cell.parse::<f64>().is_ok())));
+    assert_eq!(traced_run.trace.last().expect("a row").state[3], traced_run.flow("rto_count").to_string());
+    let metrics = traced_run.qlog_events("recovery:metrics_updated");
     let windows = metrics.iter().filter(|event| event["data"]["congestion_window"].is_u64()).count() as f64;
-    assert!(windows >= told.count("cwnd") * 0.9 && metrics.iter().any(|event| event["data"]["min_rtt"].is_number()));
+    assert!(
+        windows >= traced_run.count("cwnd") * 0.9 && metrics.iter().any(|event| event["data"]["min_rtt"].is_number())
+    );
 }
 
-/// How its state is, the kernel tells in `TCP_INFO` only.
+/// The kernel reports its state in `TCP_INFO` only.
 #[test]
-fn of_the_kernels_endpoints_is_told_what_the_links_see() {
-    let Some(told) = told("kernel", earlybird_backends::kernel::run) else { return };
-    told.check();
-    assert_eq!(told.count("rtx"), told.flow("retransmissions"));
-    assert!(told.trace.iter().all(|row| row.state.iter().all(String::is_empty)));
-    assert_eq!(told.count("cwnd"), 0.0);
-    assert!(told.qlog_events("recovery:metrics_updated").is_empty());
+fn of_the_kernels_endpoints_the_packets_on_the_links_are_reported() {
+    let Some(traced_run) = run_traced("kernel", earlybird_backends::kernel::run) else { return };
+    traced_run.check();
+    assert_eq!(traced_run.count("rtx"), traced_run.flow("retransmissions"));
+    assert!(traced_run.trace.iter().all(|row| row.state.iter().all(String::is_empty)));
+    assert_eq!(traced_run.count("cwnd"), 0.0);
+    assert!(traced_run.qlog_events("recovery:metrics_updated").is_empty());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! When to acknowledge, and what the answers say about the round trip (§4.8.1, §4.10).
+//! Times of the ACKs, and round-trip times from their ACKACKs (§4.8.1, §4.10).
 
 use super::round_trip::RoundTrip;
 use alloc::collections::VecDeque;

@@ -22,7 +22,7 @@ pub struct Receiver {
     one_way: Option<Duration>,
     /// Losses from this number on are to be reported.
     report_from: Option<u32>,
-    /// When to report all losses.
+    /// The time of the next periodic loss report.
     report_at: Instant,
     now: Instant,
 }

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_told_once_and_what_is_missing_at_any_time() {
+    fn a_gap_is_reported_once_and_all_that_is_missing_at_any_time() {
         let mut window = Window::default();
         let gaps: Vec<_> = [0, 2, 6, 1, 1].into_iter().map(|number| window.insert(number, packet())).collect();
         assert_eq!(gaps, [None, Some(1), Some(3), None, None]);

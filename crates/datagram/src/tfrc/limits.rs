@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_report_is_kept_alone_and_halved() {
+    fn only_the_largest_report_is_kept_and_halved() {
         let mut rates = ReceiveRates::unbounded(at(0));
         rates.maximise(at(10), 7.0);
         rates.maximise(at(20), 3.0);

@@ -16,7 +16,7 @@ pub struct Receiver {
     losses: LossHistory,
     /// The sender's estimate of the round-trip time.
     rtt: Option<Duration>,
-    /// When the newest datagram was sent and arrived.
+    /// The times at which the newest datagram was sent and arrived.
     last: Option<(Instant, Instant)>,
     /// Arrivals of the last round trip, with their payload bytes.
     recent: VecDeque<(Instant, u16)>,

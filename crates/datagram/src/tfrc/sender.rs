@@ -26,7 +26,7 @@ pub struct Sender {
     equation_rate: f64,
     reports: ReceiveRates,
     data_limit: DataLimit,
-    /// When the rate was doubled last (`tld`).
+    /// The time of the last doubling of the rate (`tld`).
     doubled: Instant,
     sequence: u64,
     last_sent: Option<(Instant, u16)>,
@@ -195,12 +195,12 @@ impl Sender {
     /// Acts on silence (RFC 5348 §4.4).
     pub(crate) fn on_timeout(&mut self, now: Instant) {
         if self.deadline.is_some_and(|deadline| deadline <= now) {
-            self.on_silence(now);
+            self.on_feedback_timeout(now);
             self.restart_timer(now);
         }
     }
 
-    fn on_silence(&mut self, now: Instant) {
+    fn on_feedback_timeout(&mut self, now: Instant) {
         let received = self.reports.max();
         let recovery = self.rtt.map_or(f64::INFINITY, |rtt| self.initial_rate(rtt));
         let has_losses = self.loss_event_rate > 0.0;

@@ -50,7 +50,7 @@ fn packets_older_than_a_second_are_no_longer_repaired() {
 }
 
 #[test]
-fn an_ack_of_what_was_never_sent_leaves_the_unsent_alone() {
+fn an_ack_of_unsent_data_does_not_change_the_unsent_data() {
     let [mut sender, _] = pair();
     sender.write_unit(100);
     let ack = SrtAck { number: 7, next: u32::MAX, rtt: Duration::MAX, variance: Duration::MAX };

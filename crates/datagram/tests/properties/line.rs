@@ -9,7 +9,7 @@ pub(crate) const ONE_WAY: Duration = Duration::from_millis(50);
 /// Time between two units.
 pub(crate) const PERIOD: Duration = Duration::from_millis(20);
 
-/// What the line does with a datagram: the extra delay of each copy; none, if it is lost.
+/// The fate of a datagram: the extra delay of each copy; none if it is lost.
 pub(crate) type Fate = Vec<Duration>;
 
 /// A datagram as it is sent, and how many of its kind were sent before it.
@@ -33,7 +33,7 @@ impl Sending<'_> {
     }
 }
 
-/// What happened.
+/// The log of a transfer.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     /// Units that the receiver released, and when.
@@ -71,7 +71,7 @@ pub(crate) fn written(unit: u32) -> Instant {
 /// Sends units of these sizes, one every 20 ms, and lets everything come to its end.
 pub(crate) fn talk(control: Control, units: &[u64], fate: &mut dyn FnMut(&Sending<'_>) -> Fate) -> Log {
     let ends = Endpoint::pair(Config { control, mss: 1000, ecn: false });
-    let mut line = Line { ends, under_way: Vec::new(), counts: [0; 4], log: Log::default(), fate };
+    let mut line = Line { ends, in_flight: Vec::new(), counts: [0; 4], log: Log::default(), fate };
     let mut unwritten = (0..).zip(units).peekable();
     let end = written(units.len() as u32) + Duration::from_secs(5);
     loop {
@@ -89,7 +89,7 @@ pub(crate) fn talk(control: Control, units: &[u64], fate: &mut dyn FnMut(&Sendin
 struct Line<'a> {
     ends: [Endpoint; 2],
     /// Arrival, in order of sending for equal times; the end it goes to.
-    under_way: Vec<(Instant, usize, Datagram)>,
+    in_flight: Vec<(Instant, usize, Datagram)>,
     counts: [usize; 4],
     log: Log,
     fate: &'a mut dyn FnMut(&Sending<'_>) -> Fate,
@@ -98,12 +98,12 @@ struct Line<'a> {
 impl Line<'_> {
     fn next_event(&self) -> Option<Instant> {
         let timers = self.ends.iter().filter_map(Endpoint::poll_timeout);
-        self.under_way.iter().map(|(at, ..)| *at).chain(timers).min()
+        self.in_flight.iter().map(|(at, ..)| *at).chain(timers).min()
     }
 
     fn advance(&mut self, now: Instant) {
-        while let Some(index) = self.under_way.iter().position(|(at, ..)| *at <= now) {
-            let (_, to, datagram) = self.under_way.remove(index);
+        while let Some(index) = self.in_flight.iter().position(|(at, ..)| *at <= now) {
+            let (_, to, datagram) = self.in_flight.remove(index);
             if let DatagramHeader::SrtData(header) = datagram.header
                 && header.is_retransmission
             {
@@ -144,8 +144,8 @@ impl Line<'_> {
         self.log.sent.extend(sending.data().map(|(sequence, is_retransmission)| (sequence, is_retransmission, at)));
         self.log.naks.extend(sending.is_nak().then_some(at));
         for delay in (self.fate)(&sending) {
-            self.under_way.push((at + ONE_WAY + delay, to, datagram));
+            self.in_flight.push((at + ONE_WAY + delay, to, datagram));
         }
-        self.under_way.sort_by_key(|(at, ..)| *at);
+        self.in_flight.sort_by_key(|(at, ..)| *at);
     }
 }

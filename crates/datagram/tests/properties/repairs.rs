@@ -1,4 +1,4 @@
-//! What SRT does about single accidents, over 50 ms each way with a unit every 20 ms.
+//! Repairs of single losses by SRT, over 50 ms each way with a unit every 20 ms.
 
 use crate::line::{Fate, Log, ONE_WAY, PERIOD, Sending, talk, written};
 use earlybird_conformance::{Area, conforms};
@@ -68,7 +68,7 @@ fn a_loss_of_many_in_a_row_is_repaired_at_once() {
 }
 
 #[test]
-fn a_lost_repair_is_asked_for_again_by_a_periodic_report() {
+fn a_lost_retransmission_is_requested_by_the_next_periodic_report() {
     let first_repair = written(21) + ONE_WAY * 2;
     let log = with_losses(LATENCY, |sending| matches!(sending.data(), Some((20, _))) && sending.at <= first_repair);
     let repairs = log.repairs_sent(20);

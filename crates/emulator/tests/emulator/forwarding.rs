@@ -114,13 +114,13 @@ fn unrouted_packets_are_counted() {
     routes.add(80, route);
     let mut emulator = Emulator::new(network, routes, ());
     let known = packet(&[], Ecn::NotCapable);
-    let stranger = {
+    let unknown = {
         let mut bytes = known.clone();
         bytes[22..24].copy_from_slice(&81_u16.to_be_bytes());
         bytes
     };
     let to_all = [&[0x60, 0, 0, 0, 0, 0, 58, 255][..], &[0xfe; 16], &[0xff; 16]].concat();
-    for bytes in [&known, &stranger, &to_all, &Vec::new(), &vec![0; 9]] {
+    for bytes in [&known, &unknown, &to_all, &Vec::new(), &vec![0; 9]] {
         emulator.offer(Instant::ZERO, Side::Near, bytes);
     }
     assert_eq!(emulator.rejections(), Rejections { unrouted: 4, overflows: 0 });
@@ -145,8 +145,8 @@ fn udp_encapsulation_is_transparent() {
     emulator.offer(millis(0), Side::Near, &carried);
     assert_eq!(deliveries(&mut emulator, millis(100)), [(millis(30), Side::Far, carried)]);
     assert_eq!(emulator.network().link(LinkId(0)).total.bytes_out, 1250);
-    let stranger = [9, 8, 7, 6].map(|byte| within_udp(&packet(&[], Ecn::NotCapable))[..20 + byte].to_vec());
-    for bytes in &stranger {
+    let unknown = [9, 8, 7, 6].map(|byte| within_udp(&packet(&[], Ecn::NotCapable))[..20 + byte].to_vec());
+    for bytes in &unknown {
         emulator.offer(millis(200), Side::Near, bytes);
     }
     assert_eq!(emulator.rejections().unrouted, 4);

@@ -12,24 +12,24 @@ pub(crate) fn isolated_burst(
 ) -> Option<Scenario> {
     let count = scenario.measure.bursts.as_ref()?.count?;
     let period = rule(scenario, bottleneck)?.period;
-    if told_apart(tables)? >= count {
+    if separable_bursts(tables)? >= count {
         return None;
     }
-    let mut alone = scenario.clone();
-    losses_mut(&mut alone, bottleneck)?.iter_mut().for_each(|loss| {
+    let mut isolated = scenario.clone();
+    losses_mut(&mut isolated, bottleneck)?.iter_mut().for_each(|loss| {
         if let Loss::Periodic(rule) = loss {
             // Same packet numbers, so that the first burst is the same one.
             rule.bursts = Some(1);
         }
     });
-    for flow in &mut alone.flows {
+    for flow in &mut isolated.flows {
         if let Application::Cbr(cbr) = &mut flow.application {
             let others = period.saturating_mul(count - 1);
             // The run ends one period after its only burst instead of after all.
             cbr.packets = cbr.packets.map(|packets| packets.saturating_sub(others).max(1));
         }
     }
-    Some(alone)
+    Some(isolated)
 }
 
 /// Returns the rule that loses bursts at the bottleneck.
@@ -40,7 +40,7 @@ pub(super) fn rule<'a>(scenario: &'a Scenario, bottleneck: &str) -> Option<&'a P
 }
 
 /// Returns the smallest number of bursts that a flow shows.
-fn told_apart(tables: &[(&'static str, Table)]) -> Option<u64> {
+fn separable_bursts(tables: &[(&'static str, Table)]) -> Option<u64> {
     let (_, table) = tables.iter().find(|(name, _)| *name == "bursts")?;
     let (_, Column::String(flows)) = table.columns.iter().find(|(name, _)| *name == "flow")? else { return None };
     flows.chunk_by(|one, next| one == next).map(|rows| rows.len() as u64).min()

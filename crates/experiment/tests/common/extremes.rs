@@ -11,7 +11,7 @@ pub(crate) const MEMORY: f64 = 400e6;
 /// Questions whether to go on that are answered with yes: some hundred thousand events.
 const PATIENCE: u32 = 400;
 
-/// What came of a scenario.
+/// The outcome of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     /// It is not valid.

@@ -22,7 +22,7 @@ pub struct Soak {
     pub interval: Duration,
     /// The largest transfer, in bytes.
     pub max_bytes: u64,
-    /// When to stop opening connections.
+    /// The time from which no connection is opened any more.
     pub end: Instant,
 }
 

@@ -12,7 +12,7 @@ pub const BATCH: usize = 64;
 pub struct RxPacket {
     /// Its position in the buffer of the queue.
     pub range: Range<usize>,
-    /// Where it comes from. Over IP, the addresses in the IP header are used instead.
+    /// The source address. Over IP, the addresses in the IP header are used instead.
     pub path: Path,
     /// The ECN field, for packets without IP header.
     pub ecn: Ecn,
@@ -76,7 +76,7 @@ impl RxQueue {
 pub struct TxPacket {
     /// Its position in the buffer of the queue.
     pub range: Range<usize>,
-    /// Where it goes.
+    /// The destination address.
     pub path: Path,
     /// The ECN field. Over IP, the packet contains it too.
     pub ecn: Ecn,

@@ -38,7 +38,7 @@ struct Server {
     phase: Phase,
     control: Option<Id>,
     /// Received control bytes that are not parsed yet.
-    heard: Vec<u8>,
+    received: Vec<u8>,
     /// Whether the server is the sender (`iperf3 -R`).
     is_reversed: bool,
     /// Bytes of the stream, including the cookie.
@@ -51,49 +51,49 @@ struct Server {
 impl Server {
     const fn new() -> Self {
         let phase = Phase::Cookie;
-        Self { phase, control: None, heard: Vec::new(), is_reversed: false, read: 0, written: 0, closed: 0 }
+        Self { phase, control: None, received: Vec::new(), is_reversed: false, read: 0, written: 0, closed: 0 }
     }
 
-    fn say(&self, stack: &mut Host, bytes: &[u8]) {
+    fn send(&self, stack: &mut Host, bytes: &[u8]) {
         let id = self.control.unwrap();
         assert_eq!(stack.write(id, bytes), Ok(bytes.len()));
     }
 
     /// Returns the next message with a length prefix, if it is complete.
     fn text(&mut self) -> Option<String> {
-        let len = u32::from_be_bytes(*self.heard.first_chunk()?) as usize;
-        let text = String::from_utf8(self.heard.get(4..4 + len)?.to_vec()).unwrap();
-        self.heard.drain(..4 + len);
+        let len = u32::from_be_bytes(*self.received.first_chunk()?) as usize;
+        let text = String::from_utf8(self.received.get(4..4 + len)?.to_vec()).unwrap();
+        self.received.drain(..4 + len);
         Some(text)
     }
 
     /// Removes and returns a state byte of the client.
     fn state(&mut self) -> Option<u8> {
-        (!self.heard.is_empty()).then(|| self.heard.remove(0))
+        (!self.received.is_empty()).then(|| self.received.remove(0))
     }
 
     /// Processes one control message. Returns whether there was one.
     fn advance(&mut self, stack: &mut Host) -> bool {
         match self.phase {
-            Phase::Cookie if self.heard.len() >= COOKIE => {
-                self.heard.drain(..COOKIE);
-                self.say(stack, &[PARAM_EXCHANGE]);
+            Phase::Cookie if self.received.len() >= COOKIE => {
+                self.received.drain(..COOKIE);
+                self.send(stack, &[PARAM_EXCHANGE]);
                 self.phase = Phase::Parameters;
             }
             Phase::Parameters => {
                 let Some(parameters) = self.text() else { return false };
                 self.is_reversed = parameters.contains("\"reverse\":true");
-                self.say(stack, &[CREATE_STREAMS]);
+                self.send(stack, &[CREATE_STREAMS]);
                 self.phase = Phase::Stream;
             }
             Phase::Stream if self.read >= COOKIE => {
-                self.say(stack, &[TEST_START, TEST_RUNNING]);
+                self.send(stack, &[TEST_START, TEST_RUNNING]);
                 self.phase = Phase::TestEnd;
             }
             Phase::TestEnd => {
                 let Some(state) = self.state() else { return false };
                 assert_eq!(state, TEST_END);
-                self.say(stack, &[EXCHANGE_RESULTS]);
+                self.send(stack, &[EXCHANGE_RESULTS]);
                 self.phase = Phase::Results;
             }
             Phase::Results => {
@@ -101,9 +101,9 @@ impl Server {
                     return false;
                 }
                 let results = self.results();
-                self.say(stack, &(results.len() as u32).to_be_bytes());
-                self.say(stack, results.as_bytes());
-                self.say(stack, &[DISPLAY_RESULTS]);
+                self.send(stack, &(results.len() as u32).to_be_bytes());
+                self.send(stack, results.as_bytes());
+                self.send(stack, &[DISPLAY_RESULTS]);
                 self.phase = Phase::Done;
             }
             Phase::Done => {
@@ -128,7 +128,7 @@ impl Server {
         let mut buffer = [0; 1 << 14];
         while let count @ 1.. = stack.read(id, &mut buffer).unwrap() {
             if *self.control.get_or_insert(id) == id {
-                self.heard.extend(&buffer[..count]);
+                self.received.extend(&buffer[..count]);
             } else {
                 self.read += count;
             }
@@ -177,26 +177,26 @@ fn measured(family: Family, options: &[&str]) -> Option<(String, Server)> {
     let mut server = Server::new();
     Driver::new(stack).unwrap().run(&mut server).unwrap();
     let output = iperf.join().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success() && server.phase == Phase::Over, "{said}");
-    Some((said, server))
+    let output_text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && server.phase == Phase::Over, "{output_text}");
+    Some((output_text, server))
 }
 
 #[test]
 fn iperf3_sends_to_our_server() {
     for family in Family::ALL {
-        let Some((said, server)) = measured(family, &[]) else { return };
+        let Some((output_text, server)) = measured(family, &[]) else { return };
         let sent = format!("\"bytes\":\t{},", server.read - COOKIE);
-        assert!(server.read > 5 << 20 && said.contains(&sent), "{sent} {said}");
+        assert!(server.read > 5 << 20 && output_text.contains(&sent), "{sent} {output_text}");
     }
 }
 
 #[test]
 fn iperf3_reads_from_our_server() {
     for family in Family::ALL {
-        let Some((said, server)) = measured(family, &["--reverse"]) else { return };
+        let Some((output_text, server)) = measured(family, &["--reverse"]) else { return };
         // The requested bytes, and those that were in flight when the client had them.
         let sent = format!("\"bytes\":\t{},", server.written);
-        assert!(server.written >= 5 << 20 && said.contains(&sent), "{sent} {said}");
+        assert!(server.written >= 5 << 20 && output_text.contains(&sent), "{sent} {output_text}");
     }
 }

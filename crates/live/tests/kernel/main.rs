@@ -119,12 +119,16 @@ fn megabytes() -> usize {
 }
 
 /// Transfers in each direction over a path and prints the rates.
-fn both_ways(family: Family, name: &str, fate: fn(Side, u64) -> Fate) {
+fn both_directions(family: Family, name: &str, fate: fn(Side, u64) -> Fate) {
     let Some(mut bench) = bench(Duration::from_millis(5), fate) else { return };
     let bytes = pattern(megabytes() * 1_000_000);
-    let report = |way: &str, took: Duration| {
+    let report = |direction: &str, took: Duration| {
         let rate = bytes.len() as f64 * 8.0 / took.as_secs_f64() / 1e6;
-        eprintln!("{family:?}, {name}, {way}: {} bytes in {:.2} s, {rate:.1} Mb/s", bytes.len(), took.as_secs_f64());
+        eprintln!(
+            "{family:?}, {name}, {direction}: {} bytes in {:.2} s, {rate:.1} Mb/s",
+            bytes.len(),
+            took.as_secs_f64()
+        );
     };
     let begin = bench.now();
     assert!(sends(&mut bench, family, &Config::linux(), &bytes) == bytes, "what the kernel read is not what was sent");
@@ -140,14 +144,14 @@ fn both_ways(family: Family, name: &str, fate: fn(Side, u64) -> Fate) {
 #[test]
 fn transfers_are_complete() {
     for family in Family::ALL {
-        both_ways(family, "nothing lost", loses_nothing);
+        both_directions(family, "nothing lost", loses_nothing);
     }
 }
 
 #[test]
 fn transfers_survive_loss_and_reordering() {
     for family in Family::ALL {
-        both_ways(family, "1 % lost, 1 % late", loses_and_reorders);
+        both_directions(family, "1 % lost, 1 % late", loses_and_reorders);
     }
 }
 

@@ -16,9 +16,9 @@ fn a_port_has_one_listener_at_a_time() {
     let mut net = path();
     let host = &mut net.hosts[1];
     assert_eq!(host.listen(80, &Config::linux(), ListenConfig::default()), Ok(()));
-    let again = host.listen(80, &Config::linux(), ListenConfig::default());
-    assert_eq!(again, Err(Error::PortInUse(80)));
-    assert_eq!(again.unwrap_err().to_string(), "port 80 is in use");
+    let second = host.listen(80, &Config::linux(), ListenConfig::default());
+    assert_eq!(second, Err(Error::PortInUse(80)));
+    assert_eq!(second.unwrap_err().to_string(), "port 80 is in use");
     assert_eq!((host.unlisten(80), host.unlisten(80)), (Ok(()), Err(Error::NotListening(80))));
     assert_eq!(host.listen(80, &Config::linux(), ListenConfig::default()), Ok(()));
 }

@@ -96,13 +96,13 @@ fn a_flood_of_syns_over_udp_is_not_amplified() {
         assert!(answers.iter().all(|answer| answer.to.port() == (number >> 4) as u16));
     }
     assert!(stack.listen_statistics(PORT).all(|statistics| statistics.opened == 0));
-    let mut again = 0;
+    let mut retransmitted = 0;
     for _ in 0..200 {
         clock.advance(Duration::from_secs(1));
         while stack.turn().unwrap() {}
-        again += std::iter::from_fn(|| end.take()).count();
+        retransmitted += std::iter::from_fn(|| end.take()).count();
     }
-    assert_eq!(again, 2 * ListenConfig::default().half_open);
+    assert_eq!(retransmitted, 2 * ListenConfig::default().half_open);
     assert!(stack.counters().amplification_dropped > 6000);
 }
 

@@ -105,8 +105,8 @@ fn wildcard_sockets_reply_from_the_right_address() {
 #[test]
 fn a_port_in_use_cannot_be_bound() {
     let first = Udp::bind(loopback()).unwrap();
-    let again = Udp::bind(first.address()).unwrap_err();
-    assert_eq!(again.kind(), io::ErrorKind::AddrInUse);
+    let second = Udp::bind(first.address()).unwrap_err();
+    assert_eq!(second.kind(), io::ErrorKind::AddrInUse);
     let mut stack = Stack::new(first, MonotonicClock::default(), Settings::random(&[]).unwrap()).unwrap();
     stack.listen(PORT, &Config::linux(), ListenConfig::default()).unwrap();
     let taken = stack.listen(PORT, &Config::linux(), ListenConfig::default());

@@ -14,17 +14,17 @@ fn deadline(state: &HostState, timeout: c_int) -> Option<Micros> {
     u64::try_from(timeout).ok().map(|millis| state.now() + millis * 1000)
 }
 
-/// Waits until `look` finds an event or the time is over. Returns its last result.
+/// Waits until `poll_once` finds an event or the time is over. Returns its last result.
 fn wait_for<T>(
     host: &Host,
     timeout: c_int,
-    mut look: impl FnMut(&mut HostState) -> SyscallResult<(bool, T)>,
+    mut poll_once: impl FnMut(&mut HostState) -> SyscallResult<(bool, T)>,
 ) -> SyscallResult<T> {
     let mut until = None;
     host.wait(|state| {
         // Fixed at the first attempt: later attempts must not extend the wait.
         let until = *until.get_or_insert_with(|| deadline(state, timeout));
-        match look(state) {
+        match poll_once(state) {
             Err(error) => Attempt::Done(Err(error)),
             Ok((false, _)) if until.is_none_or(|until| state.now() < until) => Attempt::Block(until),
             Ok((_, found)) => Attempt::Done(Ok(found)),

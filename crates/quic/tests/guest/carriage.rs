@@ -1,4 +1,4 @@
-//! What becomes of units in each of the ways to carry them.
+//! Delivery of units in each mapping to streams and datagrams.
 
 use crate::harness::{BYTES, DELAY, FIRST, link, near, run, units, units_without};
 use earlybird_quic::{Carriage, Control, LARGEST_PAYLOAD};
@@ -8,7 +8,7 @@ use earlybird_units::Rate;
 use rstest::rstest;
 
 #[rstest]
-fn data_follow_the_first_round_trip_and_then_take_the_way_once(
+fn data_follow_the_first_round_trip_and_then_take_one_propagation_delay(
     #[values(Carriage::Stream, Carriage::Streams, Carriage::Datagrams)] carriage: Carriage,
 ) {
     let seen = units(carriage, 20, &[]);

@@ -9,7 +9,7 @@ use earlybird_tcp::TraceEvent;
 use earlybird_traffic::{Media, PathId, SenderApp, Timetable};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 
-/// What an observer saw.
+/// Packets and events that an observer got.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Seen {
     written: Vec<Instant>,
@@ -32,8 +32,8 @@ impl Observer for Seen {
 
     fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
         if event == PacketEvent::Sent {
-            let way = if packet.to.is_opener() { &mut self.back } else { &mut self.packets };
-            way.push((at, packet.bytes, packet.is_data()));
+            let direction = if packet.to.is_opener() { &mut self.back } else { &mut self.packets };
+            direction.push((at, packet.bytes, packet.is_data()));
         }
     }
 

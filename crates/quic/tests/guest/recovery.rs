@@ -51,7 +51,7 @@ fn a_hole_of_nine_eighths_of_a_round_trip_means_loss() {
 }
 
 #[test]
-fn silence_ends_with_a_probe_after_the_probe_timeout() {
+fn a_probe_is_sent_after_the_probe_timeout() {
     let seen = units_without(Carriage::Streams, 20, 499, 1);
     let late = seen.late();
     assert_eq!((late.len(), late[0].0, seen.timeouts.len()), (1, 499, 1), "{:?}", seen.timeouts);

@@ -61,7 +61,7 @@ pub struct Encoder {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Film {
-    /// When the decoder needs each picture, in seconds from the start of the film, never falling.
+    /// The times at which the decoder needs the pictures, in seconds from the start of the film, never falling.
     #[schemars(length(min = 1), inner(range(min = 0)))]
     pub times: Vec<f64>,
     /// Bytes of each picture.
@@ -82,7 +82,7 @@ pub struct Film {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Sound {
-    /// When each is needed, in seconds from the start of the film, never falling.
+    /// The time at which each is needed, in seconds from the start of the film, never falling.
     #[schemars(inner(range(min = 0)))]
     pub times: Vec<f64>,
     /// Bytes of each.

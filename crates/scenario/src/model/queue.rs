@@ -54,7 +54,7 @@ macro_rules! queues {
             Packets(#[schemars(range(min = 1))] u32),
             /// Limit in bytes.
             Bytes(#[schemars(range(min = 1))] u64),
-            /// When so many packets are there, drops the one that has waited longest.
+            /// Drops the packet that has waited longest if so many are there.
             HeadDrop(#[schemars(range(min = 1))] u32),
             $($(#[$doc])* #[serde(rename = $key)] $name($name),)*
         }

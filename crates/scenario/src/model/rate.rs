@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RateStep {
-    /// When the rate changes, from the start of the run.
+    /// Time of the change, from the start of the run.
     pub at: Time,
     /// Rate of the link from then on.
     pub rate: Rate,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Where an experiment takes place. The links are the same everywhere.
+/// The backend that runs an experiment. The links are the same in all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
@@ -50,7 +50,7 @@ pub struct Scenario {
     pub title: Option<String>,
     /// Time from start to end, simulated or real.
     pub duration: Time,
-    /// Where it takes place (default `sim`).
+    /// The backend that runs it (default `sim`).
     #[serde(default, skip_serializing_if = "Backend::is_simulated")]
     pub backend: Backend,
     /// Named values with defaults; `"$name"` elsewhere stands for the value.

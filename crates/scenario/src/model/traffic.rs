@@ -25,7 +25,7 @@ pub struct Flow {
     /// with a deadline).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Client>,
-    /// When each flow starts (default: at once).
+    /// Start of each flow (default: at once).
     #[serde(default)]
     pub start: Start,
     /// Propagation time of the links between the flows' hosts and their routers (default: `network.dumbbell.access.delay`).
@@ -43,7 +43,7 @@ pub struct Flow {
     pub endpoint: Map<String, Value>,
 }
 
-/// When a flow starts.
+/// The start of a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Start {

@@ -1,4 +1,4 @@
-//! What links do to packets: losses, reordering, duplication.
+//! Impairments of links: losses, reordering, duplication.
 
 use super::{ensure, known};
 use crate::model::{
@@ -98,8 +98,8 @@ fn check_gilbert(gilbert: &Gilbert, path: &str) -> Result<(), ScenarioError> {
 }
 
 fn check_four_state(model: &FourState, path: &str) -> Result<(), ScenarioError> {
-    check_ways([("p13", model.p13), ("p14", model.p14)], path)?;
-    check_ways([("p31", model.p31()), ("p32", model.p32)], path)?;
+    check_transitions([("p13", model.p13), ("p14", model.p14)], path)?;
+    check_transitions([("p31", model.p31()), ("p32", model.p32)], path)?;
     let is_stuck = model.p32.value() > 0.0 && model.p23.value() == 0.0;
     let error = || ScenarioError::new(&format!("{path}.p23"), "leaves the channel in state 2 forever").text("0");
     ensure(!is_stuck, || error().allowed("a number above 0"))
@@ -113,7 +113,7 @@ fn check_fading(fading: &Fading, path: &str) -> Result<(), ScenarioError> {
 }
 
 /// The ways out of one state exclude each other.
-fn check_ways([(first, one), (second, other)]: [(&str, Fraction); 2], path: &str) -> Result<(), ScenarioError> {
+fn check_transitions([(first, one), (second, other)]: [(&str, Fraction); 2], path: &str) -> Result<(), ScenarioError> {
     let problem = format!("and `{first}`, which is {}, are more than 1 together", one.value());
     let error = || ScenarioError::new(&format!("{path}.{second}"), problem).text(&other.value().to_string());
     ensure(one.value() + other.value() <= 1.0, || error().allowed("two probabilities of at most 1 together"))

@@ -24,23 +24,23 @@ struct HeldPacket {
 
 impl ReorderBuffer {
     fn keep(&mut self, packet: SlotId, deadline: Instant) -> u32 {
-        let straggler = HeldPacket { packet: Some(packet), deadline };
+        let held = HeldPacket { packet: Some(packet), deadline };
         if let Some(held_id) = self.free.pop() {
-            self.places[held_id as usize] = straggler;
+            self.places[held_id as usize] = held;
             return held_id;
         }
-        self.places.push(straggler);
+        self.places.push(held);
         self.places.len() as u32 - 1
     }
 
     /// Returns the packet if it is still held. Its number is free again after its deadline, which is its last event.
     fn release(&mut self, held_id: u32, now: Instant) -> Option<SlotId> {
-        let straggler = &mut self.places[held_id as usize];
+        let held = &mut self.places[held_id as usize];
         // Only the deadline event frees the id: an earlier release leaves that event pending with the same id.
-        if straggler.deadline == now {
+        if held.deadline == now {
             self.free.push(held_id);
         }
-        straggler.packet.take()
+        held.packet.take()
     }
 }
 
@@ -67,7 +67,7 @@ impl<O: Observer> Forwarder<O> {
         if let Some(delay) = impairments.hold_delay(&packet) {
             // Held packets are not in the event list of the link, so that others can pass.
             let due = arrival.after(delay, delay.as_secs_f64());
-            let held_id = self.stragglers.keep(slot, due.at);
+            let held_id = self.reorder_buffer.keep(slot, due.at);
             impairments.wait(held_id, due.at);
             self.events.schedule(SimEvent::new(due, EventKind::Release, held_id));
             return;
@@ -80,7 +80,7 @@ impl<O: Observer> Forwarder<O> {
 
     /// Returns a held packet as one that arrives now, if it was not released before.
     pub(crate) fn release_held(&mut self, held_id: u32) -> Option<SlotId> {
-        let slot = self.stragglers.release(held_id, self.now.at)?;
+        let slot = self.reorder_buffer.release(held_id, self.now.at)?;
         self.events.pool.get_mut(slot).event.timestamp = self.now;
         Some(slot)
     }

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_has_grown_keeps_its_order_when_places_are_used_again() {
+    fn a_backlog_that_has_grown_keeps_its_order_when_slots_are_reused() {
         let mut line = LinkBacklog::default();
         for nanos in 0..100 {
             line.push(at(nanos), at(nanos + 10), 1);

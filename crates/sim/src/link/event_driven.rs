@@ -9,7 +9,7 @@ use earlybird_queue::{Discipline, Dropped, Queue, Waiting};
 use earlybird_units::Instant;
 use std::sync::Arc;
 
-/// When packets go.
+/// The service times of packets.
 #[derive(Debug)]
 enum ServiceSchedule {
     VariableRate(VariableRate),
@@ -46,7 +46,7 @@ pub(super) struct QueueServer {
     queue: Box<dyn Queue>,
     schedule: ServiceSchedule,
     dropped: Dropped,
-    /// When the transmission in progress ends.
+    /// The end of the transmission in progress.
     free_at: Timestamp,
     /// A packet of which earlier opportunities sent a part, and the bytes that are left.
     partly_sent: Option<(Waiting, u32)>,

@@ -81,7 +81,7 @@ enum State {
     /// 3
     LostInBurst,
     /// 4
-    LostAlone,
+    LostInGap,
 }
 
 impl FourState {
@@ -95,22 +95,22 @@ impl FourState {
         // Shares of the states in units of that of state 3: what leaves states 1 to 3 for others comes back.
         let gap = self.p31 / self.p13;
         let received_in_burst = if self.p32 > 0.0 { self.p32 / self.p23 } else { 0.0 };
-        let alone = self.p14 * gap;
-        (1.0 + alone) / (1.0 + alone + gap + received_in_burst)
+        let lost_in_gap = self.p14 * gap;
+        (1.0 + lost_in_gap) / (1.0 + lost_in_gap + gap + received_in_burst)
     }
 
     pub(super) fn is_lost(&mut self, random: &mut Random) -> bool {
         let draw = random.unit();
         self.state = match self.state {
             // One draw decides among all transitions, in the order of netem's `loss_4state`.
-            State::ReceivedInGap if draw < self.p14 => State::LostAlone,
+            State::ReceivedInGap if draw < self.p14 => State::LostInGap,
             State::ReceivedInGap if draw < self.p14 + self.p13 => State::LostInBurst,
             State::ReceivedInBurst if draw < self.p23 => State::LostInBurst,
             State::LostInBurst if draw < self.p32 => State::ReceivedInBurst,
             State::LostInBurst if draw < self.p32 + self.p31 => State::ReceivedInGap,
-            State::LostAlone => State::ReceivedInGap,
+            State::LostInGap => State::ReceivedInGap,
             unchanged => unchanged,
         };
-        matches!(self.state, State::LostInBurst | State::LostAlone)
+        matches!(self.state, State::LostInBurst | State::LostInGap)
     }
 }

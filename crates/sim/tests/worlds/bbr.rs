@@ -36,7 +36,7 @@ pub(crate) fn path(buffer: u32, share: f64, seed: u64) -> LinkSettings {
     lossy(link(RATE, 20, QueueLimit::Packets(buffer)), vec![loss])
 }
 
-/// What the bottleneck carried, as shares of its capacity by group, and the average queue in pipes.
+/// The traffic of the bottleneck, as shares of its capacity by group, and the average queue in pipes.
 #[derive(Debug)]
 pub(crate) struct Carried {
     pub(crate) shares: Vec<f64>,
@@ -254,8 +254,8 @@ impl SenderApp for BulkThenFilm {
     }
 }
 
-/// What the film needs is a fifth of what the path carries, and says nothing about it: 57 s and some twenty probes later the
-/// bandwidth is still the path's, so that the next scene may be as large as the path is fast.
+/// The film needs a fifth of the rate of the path, so that its samples are application-limited: 57 s and some twenty probes
+/// later the bandwidth is still the path's, so that the next scene may be as large as the path is fast.
 #[test]
 fn a_film_below_the_rate_of_the_path_does_not_lower_the_bandwidth() {
     let film = |path| -> Box<dyn SenderApp> { Box::new(BulkThenFilm { path, connection: None }) };

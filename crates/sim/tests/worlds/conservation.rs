@@ -1,4 +1,4 @@
-//! What goes in comes out, or is counted as dropped.
+//! Conservation of packets: each that is sent arrives or is counted as dropped.
 
 use crate::dumbbell::{BUDGET, Burst, Dumbbell, DuplexLink, FORWARD, add_flow, link, lossy, ns2, rfc, seconds};
 use crate::observers::Census;

@@ -54,10 +54,10 @@ pub(crate) struct DuplexLink {
 impl DuplexLink {
     pub(crate) fn new(forward: LinkSettings) -> Self {
         let backward = plain(&forward);
-        Self::both_ways(forward, backward)
+        Self::both_directions(forward, backward)
     }
 
-    pub(crate) fn both_ways(forward: LinkSettings, backward: LinkSettings) -> Self {
+    pub(crate) fn both_directions(forward: LinkSettings, backward: LinkSettings) -> Self {
         let mut network = Network::default();
         let (left, right) = (network.add_node(), network.add_node());
         network.add_link(left, right, forward);

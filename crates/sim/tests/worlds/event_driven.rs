@@ -77,7 +77,7 @@ fn figures(network: &mut Network) -> (u64, u64, u64, usize, usize) {
 
 /// A rate that never changes makes the link wait for its events all the same.
 #[test]
-fn a_drop_tail_queue_does_the_same_whether_it_is_served_or_looks_ahead() {
+fn a_drop_tail_queue_does_the_same_event_driven_or_computed_ahead() {
     let run = |changes| {
         let (mut network, diary) = crowd(bottleneck(Discipline::DropTail, changes), Diary::default()).into_parts();
         (figures(&mut network), network.link(FORWARD).waited, diary)
@@ -107,10 +107,10 @@ fn every_packet_was_delivered_or_dropped_or_is_still_there(#[case] discipline: D
     let chances = RateChanges::Opportunities([0, 1, 1, 5, 7].map(Duration::from_millis).into());
     for changes in [None, Some(steps), Some(chances)] {
         let world = crowd(bottleneck(discipline, changes), Census::default());
-        let under_way = world.packets_under_way() as u64;
+        let in_flight = world.packets_in_flight() as u64;
         let (mut network, census) = world.into_parts();
         let dropped: u64 = census.dropped.iter().sum();
-        assert_eq!(census.sent, census.arrived + dropped + under_way);
+        assert_eq!(census.sent, census.arrived + dropped + in_flight);
         assert!(census.arrived > 20_000 && dropped > 100, "{} arrived, {dropped} dropped", census.arrived);
         let (packets_in, packets_dropped, bytes_out, ..) = figures(&mut network);
         assert_eq!(packets_dropped, census.dropped[0]);

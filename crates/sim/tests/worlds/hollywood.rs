@@ -39,7 +39,7 @@ fn a_missing_message_delays_no_other_at_the_receiver() {
     conforms(Area::RealTime, "hollywood", SOURCE, what, &format!("{unordered}; {in_order} in order"));
 }
 
-/// What was handed over, and what the sender gave up.
+/// The messages that were delivered, and those that the sender abandoned.
 #[derive(Debug, Default)]
 struct Count {
     delivered: Vec<u32>,

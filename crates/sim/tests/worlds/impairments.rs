@@ -30,7 +30,7 @@ fn duplication(probability: f64) -> Impairments {
 }
 
 #[test]
-fn independent_chances_come_true_as_often_as_they_say() {
+fn independent_losses_occur_with_their_probability() {
     let mut one = chance(0.25);
     let count = (0..100_000).filter(|_| one.draw()).count();
     // √(100000·0.25·0.75) = 137.
@@ -107,7 +107,7 @@ fn a_delay_of_two_and_a_half_packets_lets_two_pass() {
 }
 
 #[test]
-fn packets_are_passed_by_as_many_as_the_rule_says() {
+fn packets_are_overtaken_by_as_many_as_the_rule_states() {
     for packets in [1, 3] {
         assert_mostly(&extents(&arrivals(reordering(0.02, 500, Some(packets)))), packets as usize);
     }
@@ -120,7 +120,7 @@ fn packets_are_passed_by_as_many_as_the_rule_says() {
     );
 }
 
-/// Where all are kept back nobody passes, so that only the delay ends the waiting.
+/// If every packet is held, none overtakes, so that only the delay ends the waiting.
 #[test]
 fn a_packet_that_nothing_passes_arrives_after_its_delay() {
     assert_eq!(arrivals(reordering(1.0, 50, Some(3))), arrivals(Impairments::default()));

@@ -9,7 +9,7 @@ use earlybird_sim::{
 use earlybird_tcp::{Config, EcnMode};
 use earlybird_units::Duration;
 
-/// What the senders counted.
+/// The counters of the senders.
 #[derive(Debug, Default)]
 struct Senders {
     retransmissions: u64,

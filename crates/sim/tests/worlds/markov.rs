@@ -127,11 +127,11 @@ fn four_states_lose_the_share_that_the_balance_between_them_gives() {
     let bursty = FourState::new(0.01, 0.2, 0.3, 0.4, 0.02);
     // Shares in units of state 3: gap 0.2/0.01 = 20, received in bursts 0.3/0.4 = 0.75, alone 0.02·20 = 0.4.
     assert_close(bursty.loss_ratio(), 1.4 / 22.15, 1e-12);
-    let alone = FourState::new(0.0, 1.0, 0.0, 1.0, 0.05);
-    for (seed, channel, expected) in [(1, bursty, 1.4 / 22.15), (2, alone, 0.05 / 1.05)] {
+    let single_losses = FourState::new(0.0, 1.0, 0.0, 1.0, 0.05);
+    for (seed, channel, expected) in [(1, bursty, 1.4 / 22.15), (2, single_losses, 0.05 / 1.05)] {
         assert_close(losses_of(LossRule::FourState(channel), seed) / PACKETS as f64, expected, 0.03);
     }
-    assert!(bursts(LossRule::FourState(alone), 3).iter().all(|length| *length == 1));
+    assert!(bursts(LossRule::FourState(single_losses), 3).iter().all(|length| *length == 1));
     let lengths = bursts(LossRule::FourState(bursty), 4);
     // Per unit of state 3: 0.5 runs begin there, after 0.01·20 entries from the gap and 0.3 from holes; 0.4 runs of one.
     assert_close(mean(&lengths), 1.4 / 0.9, 0.03);

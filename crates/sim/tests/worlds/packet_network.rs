@@ -11,7 +11,7 @@ use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::Datagram;
 use rstest::rstest;
 
-/// What endpoints sent, and what came to them.
+/// The packets that endpoints sent and got.
 #[derive(Debug, Default)]
 struct Post {
     sent: Vec<(Instant, Packet)>,
@@ -97,7 +97,7 @@ fn datagram(route: RouteId, external_id: u32) -> Packet {
 
 /// Every packet is somewhere: on its way, arrived, or told to be dropped.
 #[test]
-fn the_tickets_of_what_is_dropped_are_told() {
+fn the_tickets_of_dropped_packets_are_reported() {
     #[derive(Default)]
     struct Dropped(Vec<u32>);
     impl Observer for Dropped {
@@ -110,9 +110,9 @@ fn the_tickets_of_what_is_dropped_are_told() {
     let (network, routes) = Dumbbell::new(link(1_000_000, 5, QueueLimit::Packets(4))).with_pairs(1).into_parts();
     let mut packet_network = PacketNetwork::new(network, Dropped::default());
     (0..10).for_each(|external_id| packet_network.send(Instant::ZERO, datagram(routes[0].0, external_id)));
-    assert_eq!(packet_network.packets_under_way(), 4);
+    assert_eq!(packet_network.packets_in_flight(), 4);
     let arrived: Vec<u32> =
         std::iter::from_fn(|| packet_network.poll_arrival(seconds(1))).map(|(_, packet)| packet.external_id).collect();
     assert_eq!((arrived, &*packet_network.observer_mut().0), (vec![0, 1, 2, 3], &[4, 5, 6, 7, 8, 9][..]));
-    assert_eq!((packet_network.packets_under_way(), packet_network.poll_timeout()), (0, None));
+    assert_eq!((packet_network.packets_in_flight(), packet_network.poll_timeout()), (0, None));
 }

@@ -31,7 +31,7 @@ fn cubic() -> EndpointSettings {
     with(Config::rfc().with_control_only(Control::Cubic(CubicConfig::RFC9438)))
 }
 
-/// What the senders counted.
+/// The counters of the senders.
 #[derive(Debug, Default)]
 struct Senders {
     /// By flow.
@@ -53,7 +53,7 @@ impl Observer for Senders {
     }
 }
 
-/// What came of a run: shares of the link by flow, the mean wait of its packets in milliseconds from the start, and what
+/// The outcome of a run: shares of the link by flow, the mean wait of its packets in milliseconds from the start, and what
 /// the link and the senders counted.
 #[derive(Debug)]
 struct Outcome {

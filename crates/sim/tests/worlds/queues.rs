@@ -53,7 +53,7 @@ fn a_limit_of_1_packet_drops_everything() {
 
 /// 1 Mb/s send 1040 bytes in 8.32 ms: packet n of the burst waits n times as long.
 #[test]
-fn waiting_times_add_up() {
+fn queueing_delays_add_up() {
     let config = Config::ns2().with_initial_window(20);
     let mut world = DuplexLink::new(link(1_000_000, 100, QueueLimit::Unlimited)).world(ns2(config), 20_000, ());
     assert!(world.run_until(seconds(10), BUDGET));

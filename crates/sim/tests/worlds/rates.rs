@@ -6,7 +6,7 @@ use earlybird_sim::{LinkSettings, Observer, Packet, PacketEvent, QueueLimit, Rat
 use earlybird_tcp::Config;
 use earlybird_units::{Duration, Instant, Rate};
 
-/// When data packets entered the forward link and when they arrived.
+/// The times at which data packets entered the forward link and arrived.
 #[derive(Default)]
 struct Times {
     entered: Vec<(Instant, u32)>,
@@ -38,7 +38,7 @@ fn millis(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// What mahimahi's link does (`link_queue.cc`, `rationalize`): at each chance 1500 bytes are taken from the packet in
+/// The service of mahimahi's link (`link_queue.cc`, `rationalize`): at each chance 1500 bytes are taken from the packet in
 /// transit and those behind it, until nothing is left of either.
 fn mahimahi(trace: &[u64], packets: &[(Instant, u32)]) -> Vec<Instant> {
     let (mut departures, mut in_transit, mut next) = (Vec::new(), 0, 0);

@@ -77,11 +77,11 @@ fn the_playback_delay_of_the_rule_repairs_a_single_loss_and_less_does_not() {
     );
 }
 
-/// What became of one frame, and when others went on.
+/// The fate of one frame, and the times at which the next ones were played.
 #[derive(Debug, Default)]
 struct Tap {
     sent: Vec<(Instant, u32)>,
-    again: Vec<(Instant, u32)>,
+    retransmitted: Vec<(Instant, u32)>,
     /// Numbers of the data packets on the way there, in order, and how many packets went back before each arrival.
     there: Vec<u32>,
     back: u64,
@@ -95,7 +95,7 @@ impl Observer for Tap {
         let is_ours = packet.is_data() && !packet.to.is_opener();
         match event {
             PacketEvent::Sent if is_ours => self.sent.push((at, packet.number)),
-            PacketEvent::Retransmitted if is_ours => self.again.push((at, packet.number)),
+            PacketEvent::Retransmitted if is_ours => self.retransmitted.push((at, packet.number)),
             PacketEvent::Arrived if is_ours => self.arrived.push((at, packet.number, self.back)),
             PacketEvent::Entered(LinkId(0)) | PacketEvent::Dropped(LinkId(0), _) => self.there.push(packet.number),
             PacketEvent::Entered(LinkId(1)) | PacketEvent::Dropped(LinkId(1), _) => self.back += 1,
@@ -112,7 +112,7 @@ fn drop_segment_and_ack(heartbeat: Option<Duration>) -> (Vec<Instant>, Instant, 
     let backlog = Backlog::DiscardOldest(SendLimit::Unlimited);
     let config = mtcp().with_max_window(5).with_real_time(RealTime { backlog, ..mtcp().real_time });
     let run = |there: &[u64], back: &[u64]| -> Tap {
-        let duplex = DuplexLink::both_ways(dropping(30, there.to_vec()), dropping(30, back.to_vec()));
+        let duplex = DuplexLink::both_directions(dropping(30, there.to_vec()), dropping(30, back.to_vec()));
         let viewer = viewer(millis(250)).with_feedback(Feedback { heartbeat, report: None });
         watch(carrier(config), duplex, Some(viewer), audio())
     };
@@ -125,7 +125,7 @@ fn drop_segment_and_ack(heartbeat: Option<Duration>) -> (Vec<Instant>, Instant, 
         all.iter().filter(|(_, number)| *number == SEGMENT).map(|(at, _)| *at).collect()
     };
     let (next, _) = *tap.sent.iter().find(|(sent, _)| *sent > at).expect("it goes on");
-    ([times(&tap.sent), times(&tap.again)].concat(), at, next)
+    ([times(&tap.sent), times(&tap.retransmitted)].concat(), at, next)
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_frame_of_three_segments_is_lost_with_any_of_them_and_no_other() {
     }
 }
 
-/// What was handed over without a viewer, and what both ends counted.
+/// The frames that were delivered without a viewer, and the counters of both ends.
 #[derive(Debug, Default)]
 struct Count {
     delivered: Vec<u32>,
@@ -247,12 +247,12 @@ fn a_rebuffering_player_loses_a_frame_rather_than_stall() {
 }
 
 #[test]
-fn whatever_is_lost_both_ways_each_frame_is_played_or_lost_once_and_messages_harm_nothing() {
+fn whatever_is_lost_in_both_directions_each_frame_is_played_or_lost_once_and_messages_harm_nothing() {
     let feedback = Feedback { heartbeat: Some(millis(60)), report: Some(millis(500)) };
     for seed in 0..20 {
         for probability in [0.02, 0.05, 0.1] {
             let duplex =
-                DuplexLink::both_ways(random_losses(probability, seed), random_losses(probability, seed + 100));
+                DuplexLink::both_directions(random_losses(probability, seed), random_losses(probability, seed + 100));
             let viewer = deadline().with_feedback(feedback);
             let show: Show = watch(carrier(mtcp()), duplex, Some(viewer), audio());
             assert_eq!((show.played.len() + show.lost.len(), show.written.len()), (FRAMES as usize, FRAMES as usize));

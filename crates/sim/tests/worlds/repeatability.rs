@@ -59,14 +59,14 @@ fn diary_of(watched: &str, names: &[&str]) -> Diary {
 
 #[test]
 fn a_flow_elsewhere_that_draws_random_numbers_changes_nothing() {
-    let alone = diary_of("a", &["a"]);
-    assert!(alone.entries.len() > 5000);
-    assert_eq!(alone, diary_of("a", &["a", "b"]));
-    assert_eq!(alone, diary_of("a", &["c", "b", "a"]));
-    assert_ne!(alone, Diary { only: None, ..diary_of("b", &["a", "b"]) });
+    let only_flow = diary_of("a", &["a"]);
+    assert!(only_flow.entries.len() > 5000);
+    assert_eq!(only_flow, diary_of("a", &["a", "b"]));
+    assert_eq!(only_flow, diary_of("a", &["c", "b", "a"]));
+    assert_ne!(only_flow, Diary { only: None, ..diary_of("b", &["a", "b"]) });
 }
 
-/// Where no other traffic can join, arrivals are computed ahead without events. A second route that joins halfway takes
+/// If no other traffic can join, arrivals are computed ahead without events. A second route that joins halfway takes
 /// that away; as long as nobody uses it, nothing may change.
 #[test]
 fn a_chain_computed_ahead_gives_what_a_chain_of_events_gives() {
@@ -102,7 +102,7 @@ fn a_chain_computed_ahead_gives_what_a_chain_of_events_gives() {
     assert!(ahead == run(true), "the runs differ");
 }
 
-/// What each connection received.
+/// The bytes that each connection received.
 #[derive(Default)]
 struct Shares(Vec<u64>);
 

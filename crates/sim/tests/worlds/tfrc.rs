@@ -62,7 +62,7 @@ fn add(world: &mut World<Totals>, endpoints: Carrier, application: Box<dyn Sende
 }
 
 /// One endless flow over a duplex, watched from `mark` to `end` seconds.
-fn alone(endpoints: Carrier, forward: LinkSettings, mark: u64, end: u64) -> Totals {
+fn single_flow(endpoints: Carrier, forward: LinkSettings, mark: u64, end: u64) -> Totals {
     let duplex = DuplexLink::new(forward);
     let mut world = World::new(duplex.network, Totals::default());
     let path = world.add_path(duplex.there, duplex.back);
@@ -78,7 +78,7 @@ fn alone(endpoints: Carrier, forward: LinkSettings, mark: u64, end: u64) -> Tota
 fn under_random_losses_the_rate_is_that_of_the_equation() {
     for (delay, probability) in [(50, 0.01), (25, 0.02), (50, 0.04)] {
         let loss = Loss::new(LossRule::Bernoulli(probability), SeedTree::new(1).random());
-        let totals = alone(TFRC, lossy(link(100_000_000, delay, QueueLimit::Unlimited), vec![loss]), 50, 550);
+        let totals = single_flow(TFRC, lossy(link(100_000_000, delay, QueueLimit::Unlimited), vec![loss]), 50, 550);
         let expected = throughput(1000.0, 2.0 * delay as f64 / 1000.0, probability);
         let ratio = totals.since_mark(0) / 500.0 / expected;
         assert!((ratio - 1.0).abs() < 0.25, "{ratio} of the rate at loss {probability} and {delay} ms");
@@ -93,9 +93,9 @@ fn under_random_losses_the_rate_is_that_of_the_equation() {
 }
 
 #[test]
-fn alone_it_fills_a_link_and_keeps_its_rate() {
+fn a_single_flow_fills_a_link_and_keeps_its_rate() {
     // 2 Mb/s and 100 ms: 25 packets of 1000 bytes.
-    let totals = alone(TFRC, link(2_000_000, 50, QueueLimit::Packets(25)), 20, 120);
+    let totals = single_flow(TFRC, link(2_000_000, 50, QueueLimit::Packets(25)), 20, 120);
     let used = totals.since_mark(0) / 100.0 / 250_000.0;
     assert!(used > 0.85, "{used} of the link");
     let late = &totals.rates[20..];
@@ -107,7 +107,7 @@ fn alone_it_fills_a_link_and_keeps_its_rate() {
 #[test]
 fn behind_a_queue_that_marks_nothing_is_lost() {
     let marking = || LinkSettings { discipline: codel(), ..link(2_000_000, 50, QueueLimit::Packets(1000)) };
-    let [without, with] = [false, true].map(|ecn| alone(tfrc(ecn), marking(), 20, 120));
+    let [without, with] = [false, true].map(|ecn| single_flow(tfrc(ecn), marking(), 20, 120));
     assert!(without.dropped > 0 && with.dropped == 0, "{} and {} drops", without.dropped, with.dropped);
     let used = with.since_mark(0) / 100.0 / 250_000.0;
     assert!(used > 0.75, "{used} of the link");

@@ -11,7 +11,7 @@ use earlybird_tcp::Config;
 use earlybird_traffic::{Deadline, Feedback, Media, PlaybackDelay, Playout, Rebuffer, StartRule, Timetable, Viewer};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 
-/// What was written, played and lost, and what came back.
+/// The frames that were written, played and lost, and the feedback.
 #[derive(Debug, Default)]
 pub(crate) struct Show {
     pub(crate) written: Vec<Instant>,
@@ -137,7 +137,7 @@ fn over_udp_exactly_the_dropped_frames_are_lost() {
 }
 
 #[test]
-fn over_srt_dropped_frames_come_again_and_all_frames_come_with_its_latency() {
+fn over_srt_dropped_frames_are_retransmitted_and_all_frames_arrive_with_its_latency() {
     // A frame is asked for when the next one comes, and comes again 20 ms + RTT later: the default of 120 ms just allows it.
     let with = |delay| {
         let player = Deadline::new(audio(), PlaybackDelay::Fixed(Duration::from_millis(delay)));

@@ -12,7 +12,7 @@ use crate::policy::reduction::WindowReduction;
 use crate::policy::spurious::{SpuriousDetection, Undo};
 use core::fmt;
 
-/// Why the policies of a configuration are incompatible.
+/// The reason why the policies of a configuration are incompatible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_uses_sack_again_offers_it_again() {
+    fn sack_blocks_return_with_a_recovery_that_uses_them() {
         let without = Config::rfc().with_recovery(Recovery::Tahoe);
         assert_eq!((without.acks.sack_blocks, without.with_recovery(Recovery::Rack).acks.sack_blocks), (0, 3));
     }

@@ -97,7 +97,7 @@ pub struct TimestampConfig {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AckConfig {
-    /// When to acknowledge.
+    /// The acknowledgement policy.
     pub policy: Acking,
     /// The most SACK blocks in an ACK; 0: SACK is off.
     pub sack_blocks: usize,

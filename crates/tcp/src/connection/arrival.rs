@@ -57,7 +57,7 @@ impl Connection {
             self.challenge(cx.now);
             return accepted;
         };
-        self.lifetime.last_heard = cx.now;
+        self.lifetime.last_received = cx.now;
         self.peer.note_timestamp(cx.now, segment, range.start);
         self.read_mark(segment);
         let was_drained = self.sender.is_drained();
@@ -94,8 +94,8 @@ impl Connection {
         if segment.len == 0 {
             return if is_next { self.process_pure_ack(cx, segment, nxt) } else { None };
         }
-        let is_repetition = segment.ack == self.local_origin.at(self.sender.buffer().scoreboard().una_position());
-        if !is_repetition || !segment.options.sack.is_empty() {
+        let repeats_ack = segment.ack == self.local_origin.at(self.sender.buffer().scoreboard().una_position());
+        if !repeats_ack || !segment.options.sack.is_empty() {
             return None;
         }
         if is_next && self.receiver.can_take_next(u64::from(segment.len)) {
@@ -142,10 +142,10 @@ impl Connection {
     #[expect(clippy::inline_always, reason = "nearly all payload takes this path")]
     fn is_repeated_ack(&mut self, now: Instant, segment: &Segment, start: u64) -> bool {
         let echo = self.peer.echo(segment, self.timestamp_offset);
-        if !self.sender.on_repetition(now, start, self.peer.window(segment), echo) {
+        if !self.sender.on_repeated_ack(now, start, self.peer.window(segment), echo) {
             return false;
         }
-        self.lifetime.last_heard = now;
+        self.lifetime.last_received = now;
         self.peer.note_timestamp(now, segment, start);
         self.update_ack_context(now, segment);
         true
@@ -159,7 +159,7 @@ impl Connection {
         if ack < una || ack > self.sender.buffer().scoreboard().end_position() {
             return None;
         }
-        self.lifetime.last_heard = cx.now;
+        self.lifetime.last_received = cx.now;
         self.peer.note_timestamp(cx.now, segment, start);
         self.read_mark(segment);
         let was_drained = self.sender.is_drained();

@@ -290,7 +290,7 @@ impl Connection {
             sides = Sides { send: SendSide::FinQueued, first: FirstToClose::Us, ..sides };
         }
         self.state = TcpState::Transfer(sides);
-        self.lifetime.last_heard = cx.now;
+        self.lifetime.last_received = cx.now;
         self.update_limits(cx.now);
         self.events.add(Event::Established);
     }

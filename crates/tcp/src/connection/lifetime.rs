@@ -10,13 +10,13 @@ use earlybird_units::{Duration, Instant};
 /// The times from which the limits count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lifetime {
-    /// When the limits are computed again.
+    /// The time at which the limits are computed anew.
     pub(super) deadline: Instant,
-    /// When an acceptable segment arrived last.
-    pub(super) last_heard: Instant,
-    /// When a state began that may last only so long.
+    /// The time of the last acceptable segment.
+    pub(super) last_received: Instant,
+    /// The start of the current state, if its duration is limited.
     pub(super) since: Instant,
-    /// When a closed window was probed first.
+    /// The time of the first probe of a closed window.
     blocked_since: Instant,
     /// The times of the first and of the last probe, and how many of them were not answered.
     probes: (Instant, Instant),
@@ -53,7 +53,7 @@ impl Default for Lifetime {
     fn default() -> Self {
         Self {
             deadline: Instant::NEVER,
-            last_heard: Instant::ZERO,
+            last_received: Instant::ZERO,
             since: Instant::ZERO,
             blocked_since: Instant::ZERO,
             probes: (Instant::ZERO, Instant::ZERO),
@@ -66,7 +66,7 @@ impl Default for Lifetime {
 impl Lifetime {
     /// Returns whether probes were sent after which nothing arrived from the peer.
     pub(super) fn is_unanswered(&self) -> bool {
-        self.unanswered > 0 && self.last_heard < self.probes.1
+        self.unanswered > 0 && self.last_received < self.probes.1
     }
 
     /// Takes note that a probe is sent.
@@ -136,7 +136,7 @@ impl Lifetime {
             // The retransmission timer finds out whether the peer is there.
             (now + idle, Limit::Recheck)
         } else if !self.is_unanswered() {
-            (self.last_heard + idle, Limit::Probe)
+            (self.last_received + idle, Limit::Probe)
         } else {
             (self.probes.1 + interval, if self.unanswered < probes { Limit::Probe } else { Limit::TimedOut })
         })

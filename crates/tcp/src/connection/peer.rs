@@ -21,7 +21,7 @@ pub(super) struct Peer {
     pub(super) skip_notice: bool,
     /// The timestamp to echo (TS.Recent).
     pub(super) timestamp: u32,
-    /// When it arrived.
+    /// The time of its arrival.
     timestamp_at: Instant,
     /// Last.ACK.sent (RFC 7323 §4.3).
     pub(super) last_ack_sent: u64,

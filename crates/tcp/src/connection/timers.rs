@@ -36,9 +36,9 @@ impl Connection {
     fn on_rto(&mut self, cx: &mut Cx<'_>) {
         let is_opening = matches!(self.state, TcpState::SynSent | TcpState::SynReceived);
         let expiry = if is_opening && self.is_fast_server() {
-            self.sender.on_early_timeout(cx, self.lifetime.last_heard)
+            self.sender.on_early_timeout(cx, self.lifetime.last_received)
         } else {
-            self.sender.on_timeout(cx, self.lifetime.last_heard)
+            self.sender.on_timeout(cx, self.lifetime.last_received)
         };
         self.after_timeout(cx.now, expiry);
     }

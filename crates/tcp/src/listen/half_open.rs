@@ -21,9 +21,9 @@ pub(super) struct HalfOpen {
     pub(super) timestamp: Option<u32>,
     pub(super) flags: Flags,
     pub(super) ecn: Ecn,
-    /// When the SYN was first answered.
+    /// The time of the first SYN-ACK.
     pub(super) answered_at: Instant,
-    /// When the answer is retransmitted.
+    /// The time of the next retransmission of the SYN-ACK.
     pub(super) deadline: Instant,
     /// The number of retransmissions by the timer.
     pub(super) retransmissions: u8,

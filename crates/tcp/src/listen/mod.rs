@@ -34,7 +34,7 @@ use alloc::collections::VecDeque;
 use earlybird_units::{Instant, SeedTree};
 use earlybird_wire::{Addresses, FastOpen, Flags, Segment};
 
-/// When SYNs are answered by cookies, without state (RFC 4987 §3.6).
+/// The condition for SYN cookies, which need no state (RFC 4987 §3.6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SynCookies {
     /// Never: if there are too many half-open handshakes, the oldest one is evicted.
@@ -53,7 +53,7 @@ pub struct ListenConfig {
     pub backlog: usize,
     /// The most half-open handshakes, each of [`Listener::HALF_OPEN_BYTES`].
     pub half_open: usize,
-    /// When SYN cookies are sent.
+    /// The condition for SYN cookies.
     pub syn_cookies: SynCookies,
     /// The number of SYN-ACK retransmissions before a handshake is dropped (Linux: `tcp_synack_retries`).
     pub synack_retries: u8,
@@ -135,7 +135,7 @@ pub struct Listener {
     half_open: SynCache,
     accepted: VecDeque<Addresses>,
     pending: PendingFastOpens,
-    /// When a cookie was last sent.
+    /// The time at which the last cookie was sent.
     cookie_at: Option<Instant>,
     statistics: ListenStatistics,
 }

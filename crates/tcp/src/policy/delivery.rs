@@ -1,4 +1,4 @@
-//! When the reader skips a hole.
+//! Rules for the reader to skip a hole.
 
 use earlybird_units::Duration;
 

@@ -1,4 +1,4 @@
-//! When data is acknowledged: passes arrivals and reads to the policy.
+//! Acknowledgement of data: passes arrivals and reads to the policy.
 
 use crate::config::Config;
 use crate::policy::acking::adaptive::{Adaptive, DataArrival, IsLast};

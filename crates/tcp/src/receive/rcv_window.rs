@@ -175,7 +175,7 @@ mod tests {
 
     /// A quarter and a half of a few bytes are nothing.
     #[test]
-    fn a_closed_window_of_a_few_bytes_is_told_open_again_once() {
+    fn a_closed_window_of_a_few_bytes_is_advertised_open_once() {
         for capacity in 1..=8 {
             let mut window = window_of(capacity);
             let end = 1 + capacity;

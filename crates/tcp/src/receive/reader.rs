@@ -387,7 +387,7 @@ mod tests {
 
     /// The part of a segment's payload that a driver has to store.
     #[test]
-    fn what_was_taken_of_an_arrival_is_told() {
+    fn the_range_taken_of_an_arrival_is_returned() {
         for framing in [false, true] {
             let delivery = Delivery::SkipAtDeadline(Duration::from_millis(1));
             let real_time = RealTime { delivery, framing, ..RealTime::default() };

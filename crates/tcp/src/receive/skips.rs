@@ -68,14 +68,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reader_that_never_asks_fills_no_memory_and_is_told_the_newest() {
+    fn a_reader_that_never_polls_fills_no_memory_and_gets_the_newest() {
         let mut skips = Skips::default();
         for number in 0..1000 {
             skips.note(number * 20..number * 20 + 10, 10);
         }
         assert_eq!((skips.segments, skips.bytes, skips.ranges.len()), (1000, 10_000, MAX_RECORDED));
-        let told: VecDeque<_> = core::iter::from_fn(|| skips.poll()).collect();
-        assert_eq!((told.len(), told.front(), told.back()), (256, Some(&(14_880..14_890)), Some(&(19_980..19_990))));
+        let reported: VecDeque<_> = core::iter::from_fn(|| skips.poll()).collect();
+        assert_eq!(
+            (reported.len(), reported.front(), reported.back()),
+            (256, Some(&(14_880..14_890)), Some(&(19_980..19_990)))
+        );
     }
 
     #[test]

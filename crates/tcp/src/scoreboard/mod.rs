@@ -22,7 +22,7 @@ use segments::Segments;
 pub(crate) struct Sent {
     /// Stream position after the segment.
     pub(crate) end: u64,
-    /// When it was last sent.
+    /// The time of its last transmission.
     pub(crate) departed: Instant,
     /// The timestamp clock when it was first sent.
     first_stamp: u32,
@@ -108,7 +108,7 @@ pub(crate) struct Scoreboard {
     last_blocks: SackBlocks,
     /// The largest distance, in segments, by which a segment was overtaken.
     reordering: u64,
-    /// When the last segment that was acknowledged in order was sent.
+    /// The transmission time of the last segment that was acknowledged in order.
     last_in_order_at: Instant,
     /// Whether `delivered` is filled: RACK and the rate sampler read it, others need not pay for it.
     lists_delivered: bool,
@@ -121,7 +121,7 @@ pub(crate) struct Scoreboard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DeliveredSegment {
     pub(crate) number: u64,
-    /// When it was last sent.
+    /// The time of its last transmission.
     pub(crate) departed: Instant,
     pub(crate) transmissions: u32,
 }
@@ -233,10 +233,10 @@ impl Scoreboard {
     /// Extends the SYN, which carried data, to stream position `end`.
     pub(crate) fn extend_syn(&mut self, end: u64) {
         // With Fast Open segments may have followed it.
-        let is_alone = self.outstanding() == 1;
+        let is_only_outstanding = self.outstanding() == 1;
         let Some(opening) = self.segments.get_mut(0) else { return };
         opening.end = end;
-        if is_alone {
+        if is_only_outstanding {
             self.end_position = end;
         }
     }

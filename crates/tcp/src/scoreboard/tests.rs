@@ -71,7 +71,7 @@ fn an_ack_that_covers_a_segment_sent_twice_measures_nothing() {
 }
 
 #[test]
-fn a_segment_reported_behind_later_ones_was_overtaken_unless_it_was_sent_again() {
+fn a_segment_reported_behind_later_ones_was_overtaken_unless_it_was_retransmitted() {
     let mut scoreboard = scoreboard(&[10; 10]);
     scoreboard.apply(1, ORIGIN, &blocks(&[(81, 91)]), true, Instant::ZERO);
     assert_eq!(scoreboard.reordering(), 3, "a gap may be a loss");
@@ -105,7 +105,7 @@ fn a_duplicate_repeats_the_number_and_carries_nothing_else() {
 }
 
 #[test]
-fn a_block_grows_although_what_it_told_was_given_up() {
+fn a_block_grows_although_what_it_reported_was_abandoned() {
     let mut scoreboard = scoreboard(&[10, 10, 10, 10]);
     scoreboard.apply(1, ORIGIN, &blocks(&[(11, 21)]), true, Instant::ZERO);
     scoreboard.remove_front(2);

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_no_more_than_the_range_says_nor_than_there_is() {
+    fn takes_no_more_than_the_range_nor_than_there_is() {
         let mut assembler = Assembler::new(CAPACITY);
         assert_eq!((assembler.put(0..2, b"abcd"), assembler.put(2..9, b"cd")), (2, 2));
         assert_eq!((assembler.put(u64::MAX - 1..u64::MAX, b"z"), assembler.readable()), (0, 4));

@@ -54,7 +54,7 @@ fn the_opener_offers_with_three_flags_and_finds_in_the_answer_what_the_peer_can(
 
 /// §3.2.2.1 and table 3: a pure ACK of the answer tells how that came, even if there are data.
 #[test]
-fn the_opener_tells_in_a_pure_ack_how_the_answer_came() {
+fn the_opener_reports_in_a_pure_ack_how_the_answer_was_marked() {
     for (field, flags, data) in
         [("", "W.", "EA."), ("[ect1] ", "EW.", "EA."), ("[ect0] ", "A.", "EA."), ("[ce] ", "WA.", "WA.")]
     {
@@ -141,7 +141,7 @@ fn a_loss_halves_the_window() {
 
 /// §3.2.2.4: the counter never begins at zero.
 #[test]
-fn a_counter_that_was_zeroed_on_the_way_ends_marking() {
+fn a_counter_that_was_zeroed_by_the_network_ends_marking() {
     let mut host = ten_out();
     host.at(200).receives(". 1:1(0) ack 1001").has_window(11.0, f64::INFINITY).forget_sent();
     host.receives("E. 1:1(0) ack 11001").at(210);
@@ -151,7 +151,7 @@ fn a_counter_that_was_zeroed_on_the_way_ends_marking() {
 
 /// §3.2.2.1: a mark on the answer is told in the handshake, and is no news afterwards.
 #[test]
-fn a_mark_of_the_handshake_is_not_counted_again() {
+fn a_mark_of_the_handshake_is_not_counted_twice() {
     let mut host = Host::listen(&prague());
     host.receives("SEWA 0:0(0) <mss 1000,sackOK>").at(100).receives("WA. 1:1(0) ack 1");
     host.write(1000).at(200).receives("WA. 1:1(0) ack 1001");

@@ -1,4 +1,4 @@
-//! What the receiver acknowledges, when, and what segments the sender cuts.
+//! Acknowledgements of the receiver and their times, and the segments that the sender cuts.
 
 use crate::host::Host;
 use crate::plain;
@@ -57,7 +57,7 @@ fn every_second_segment_is_acknowledged_however_short_if_so_chosen() {
 
 /// ns-2.35, `DelAckSink::recv`: a segment waits that is `acker_->Seqno()` and not before `acker_->Maxseen()`, new or not.
 #[test]
-fn ns2s_sink_waits_after_the_last_segment_comes_again_and_not_after_an_earlier_one() {
+fn ns2s_sink_delays_the_ack_of_a_duplicate_of_the_last_segment_only() {
     let mut host = Host::accepted(&ns2_sink().with_dsack(Dsack::Off));
     host.receives(". 1:1001(1000) ack 1").receives(". 1001:2001(1000) ack 1").forget_sent();
     host.at(100).receives(". 1001:2001(1000) ack 1").sends_nothing().at(300).sends(&[". 1:1(0) ack 2001 win 62000"]);
@@ -151,7 +151,7 @@ fn the_application_may_ask_for_the_ack_that_waits_or_for_acks_with_its_answers()
 }
 
 #[test]
-fn how_long_acks_wait_is_told_where_it_adapts() {
+fn the_ack_delay_is_reported_where_it_adapts() {
     let delay_of = |host: &Host| host.connection.ack_delay();
     assert_eq!(delay_of(&settled()), Some(Duration::from_millis(40)));
     assert_eq!([adaptive(), delayed()].map(|config| delay_of(&Host::accepted(&config))), [None, None]);
@@ -216,7 +216,7 @@ fn writes_of_300_300_and_900_bytes_behind_a_full_window_go_as_1000_and_200() {
 
 /// The boundaries of a segment never change: what is sent again is what was sent.
 #[test]
-fn short_segments_are_sent_again_as_short_as_they_were() {
+fn short_segments_are_retransmitted_as_short_as_they_were() {
     let mut host = Host::connected(&plain());
     host.write(10).write(20).forget_sent();
     host.at(1100).sends(&[". 1:11(10) ack 1 win 64000"]);

@@ -1,4 +1,4 @@
-//! What somebody sends who cannot see the connection, or a peer that is confused: RFC 5961, RFC 7323 §3.2 and §5,
+//! Segments from off-path attackers and confused peers: RFC 5961, RFC 7323 §3.2 and §5,
 //! RFC 9293 §3.10.7.
 
 use crate::host::Host;
@@ -17,7 +17,7 @@ fn stamped() -> Host {
 
 /// RFC 7323 §5.3: R3 is for a segment that is acceptable; RFC 5961 §5.2: one with a bad ACK is not.
 #[test]
-fn a_bogus_ack_with_a_timestamp_far_ahead_lets_nothing_look_old() {
+fn a_bogus_ack_with_a_timestamp_far_ahead_makes_nothing_old() {
     let mut host = stamped();
     host.receives(". 1:1(0) ack 900000 <TS 2000000000/0>").receives(". 1:1(0) ack 3000000000 <TS 2000000000/0>");
     host.receives(". 900000:900001(1) ack 1 <TS 2000000000/0>").forget_sent();
@@ -43,7 +43,7 @@ fn a_segment_without_the_agreed_timestamp_is_taken_where_that_is_asked_for() {
 
 /// RFC 7323 §5.5: after 24 days the clock may have gone round.
 #[test]
-fn after_24_days_of_silence_no_timestamp_is_too_old() {
+fn after_24_idle_days_no_timestamp_is_too_old() {
     let days = 24 * 24 * 3600 * 1000;
     let mut host = stamped();
     host.at(days - 1).receives(". 1:1001(1000) ack 1 <TS 699/0>").forget_sent();
@@ -85,7 +85,7 @@ fn a_storm_of_resets_syns_and_acks_gets_two_answers_a_second() {
 
 /// RFC 2883 and the peer's timer want an answer to each: data are no part of a loop of ACKs.
 #[test]
-fn data_that_come_again_are_acknowledged_each_time() {
+fn duplicate_data_are_acknowledged_each_time() {
     let mut host = Host::connected(&plain());
     host.receives(". 1:1001(1000) ack 1").forget_sent();
     host.receives(". 1:1001(1000) ack 1").receives(". 1:1001(1000) ack 1");
@@ -109,9 +109,9 @@ fn an_ack_older_than_the_largest_window_is_challenged_and_its_data_are_dropped()
 fn an_ack_a_gigabyte_outside_the_window_does_not_open_the_connection() {
     let mut host = Host::listen(&plain());
     host.receives("S 0:0(0) <mss 1000,sackOK>").forget_sent();
-    host.receives(". 1000000000:1000000000(0) ack 1").is_in(RfcState::SynReceived).tells(&[]);
+    host.receives(". 1000000000:1000000000(0) ack 1").is_in(RfcState::SynReceived).has_events(&[]);
     host.sends(&[". 1:1(0) ack 1 win 64000"]);
-    host.receives(". 1:1(0) ack 1").is_in(RfcState::Established).tells(&[Established]);
+    host.receives(". 1:1(0) ack 1").is_in(RfcState::Established).has_events(&[Established]);
 }
 
 /// RFC 9293 §3.10.7.4 tests timestamps before the ACK (RFC 7323 §5.3), in SYN-RECEIVED too.
@@ -129,12 +129,12 @@ fn another_syn_and_a_reset_elsewhere_leave_a_half_open_connection_as_it_is() {
     host.receives("S 0:0(0) <mss 1000,sackOK>").forget_sent();
     host.receives("S 5000:5000(0) <mss 1000>").is_in(RfcState::SynReceived).sends(&[". 1:1(0) ack 1 win 64000"]);
     host.at(600).receives("RS. 0:0(0) ack 1").receives("R 70000:70000(0)").is_in(RfcState::SynReceived).sends_nothing();
-    host.receives("R 1:1(0)").is_in(RfcState::Closed).tells(&[Reset]);
+    host.receives("R 1:1(0)").is_in(RfcState::Closed).has_events(&[Reset]);
 }
 
 /// A SYN-ACK is larger than a SYN from a forged address, and Linux holds it back likewise.
 #[test]
-fn a_syn_that_comes_again_at_once_gets_no_second_answer() {
+fn a_syn_repeated_at_once_gets_no_second_answer() {
     let mut host = Host::listen(&plain());
     host.receives("S 0:0(0) <mss 1000>").receives("S 0:0(0) <mss 1000>").receives("S 0:0(0) <mss 1000>");
     assert_eq!(host.take_texts().len(), 2);
@@ -146,6 +146,6 @@ fn a_syn_that_comes_again_at_once_gets_no_second_answer() {
 #[test]
 fn a_reset_with_data_resets_and_delivers_nothing() {
     let mut host = Host::connected(&plain());
-    host.tells(&[Established]).receives("R 1:101(100)").is_in(RfcState::Closed).tells(&[Reset]);
+    host.has_events(&[Established]).receives("R 1:101(100)").is_in(RfcState::Closed).has_events(&[Reset]);
     assert_eq!(host.connection.received(), 0);
 }

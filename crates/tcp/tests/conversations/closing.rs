@@ -8,10 +8,10 @@ use earlybird_tcp::{RfcState, WriteError};
 #[test]
 fn we_close_first_and_wait_60_s_in_time_wait() {
     let mut host = Host::connected(&plain());
-    host.tells(&[Established]).shutdown().is_in(RfcState::FinWait1).sends(&["F. 1:1(0) ack 1 win 64000"]);
+    host.has_events(&[Established]).shutdown().is_in(RfcState::FinWait1).sends(&["F. 1:1(0) ack 1 win 64000"]);
     host.at(200).receives(". 1:1(0) ack 2").is_in(RfcState::FinWait2).sends_nothing();
     host.at(300).receives("F. 1:1(0) ack 2").is_in(RfcState::TimeWait).sends(&[". 2:2(0) ack 2"]);
-    host.tells(&[PeerClosed, Closed]);
+    host.has_events(&[PeerClosed, Closed]);
     assert_eq!(host.deadline(), Some(60_300));
     host.at(60_300).is_in(RfcState::Closed).sends_nothing();
     assert_eq!(host.deadline(), None);
@@ -20,19 +20,19 @@ fn we_close_first_and_wait_60_s_in_time_wait() {
 #[test]
 fn the_peer_closes_first() {
     let mut host = Host::accepted(&plain());
-    host.tells(&[Established]).receives("F. 1:1(0) ack 1").is_in(RfcState::CloseWait).tells(&[PeerClosed]);
+    host.has_events(&[Established]).receives("F. 1:1(0) ack 1").is_in(RfcState::CloseWait).has_events(&[PeerClosed]);
     host.sends(&[". 1:1(0) ack 2 win 64000"]);
     host.shutdown().is_in(RfcState::LastAck).sends(&["F. 1:1(0) ack 2"]);
-    host.receives(". 2:2(0) ack 2").is_in(RfcState::Closed).tells(&[Closed]).sends_nothing();
+    host.receives(". 2:2(0) ack 2").is_in(RfcState::Closed).has_events(&[Closed]).sends_nothing();
     assert_eq!(host.deadline(), None);
 }
 
 #[test]
 fn both_close_at_once() {
     let mut host = Host::connected(&plain());
-    host.tells(&[Established]).shutdown().forget_sent();
+    host.has_events(&[Established]).shutdown().forget_sent();
     host.at(150).receives("F. 1:1(0) ack 1").is_in(RfcState::Closing).sends(&[". 2:2(0) ack 2 win 64000"]);
-    host.at(200).receives(". 2:2(0) ack 2").is_in(RfcState::TimeWait).tells(&[PeerClosed, Closed]).sends_nothing();
+    host.at(200).receives(". 2:2(0) ack 2").is_in(RfcState::TimeWait).has_events(&[PeerClosed, Closed]).sends_nothing();
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_listener_that_closes_is_closed() {
 }
 
 #[test]
-fn a_lost_fin_goes_again() {
+fn a_lost_fin_is_retransmitted() {
     let mut host = Host::connected(&plain());
     host.shutdown().sends(&["F. 1:1(0) ack 1 win 64000"]);
     host.at(1100).sends(&["F. 1:1(0) ack 1"]);
@@ -87,9 +87,9 @@ fn a_lost_fin_goes_again() {
 #[test]
 fn a_fin_behind_a_gap_counts_when_the_gap_is_filled() {
     let mut host = Host::accepted(&plain());
-    host.tells(&[Established]).receives("F. 1001:1501(500) ack 1").is_in(RfcState::Established);
-    host.tells(&[]).sends(&[". 1:1(0) ack 1 win 64000 <sack 1001:1502>"]);
-    host.receives(". 1:1001(1000) ack 1").is_in(RfcState::CloseWait).tells(&[Readable, PeerClosed]);
+    host.has_events(&[Established]).receives("F. 1001:1501(500) ack 1").is_in(RfcState::Established);
+    host.has_events(&[]).sends(&[". 1:1(0) ack 1 win 64000 <sack 1001:1502>"]);
+    host.receives(". 1:1001(1000) ack 1").is_in(RfcState::CloseWait).has_events(&[Readable, PeerClosed]);
     host.sends(&[". 1:1(0) ack 1502 win 62500"]);
     assert_eq!(host.connection.received(), 1500);
 }
@@ -132,20 +132,20 @@ fn two_ends_in_time_wait_do_not_acknowledge_each_others_acks_for_ever() {
 
 /// Applications start the next transfer when they hear it.
 #[test]
-fn drained_is_told_once_and_not_again_for_the_fin() {
+fn drained_is_reported_once_and_not_for_the_fin() {
     let mut host = Host::connected(&plain());
-    host.tells(&[Established]).write(1000).at(200).ack(2, &[]).tells(&[Drained]);
-    host.shutdown().at(300).receives(". 1:1(0) ack 1002").is_in(RfcState::FinWait2).tells(&[]);
+    host.has_events(&[Established]).write(1000).at(200).ack(2, &[]).has_events(&[Drained]);
+    host.shutdown().at(300).receives(". 1:1(0) ack 1002").is_in(RfcState::FinWait2).has_events(&[]);
 }
 
 #[test]
-fn drained_is_told_if_data_and_fin_are_acknowledged_together() {
+fn drained_is_reported_if_data_and_fin_are_acknowledged_together() {
     let mut host = Host::connected(&plain());
-    host.tells(&[Established]).write(1000).shutdown().at(200).receives(". 1:1(0) ack 1002").tells(&[Drained]);
+    host.has_events(&[Established]).write(1000).shutdown().at(200).receives(". 1:1(0) ack 1002").has_events(&[Drained]);
 }
 
 #[test]
-fn drained_is_told_before_the_fin_is_acknowledged() {
+fn drained_is_reported_before_the_fin_is_acknowledged() {
     let mut host = Host::connected(&plain());
-    host.tells(&[Established]).write(1000).shutdown().at(200).receives(". 1:1(0) ack 1001").tells(&[Drained]);
+    host.has_events(&[Established]).write(1000).shutdown().at(200).receives(". 1:1(0) ack 1001").has_events(&[Drained]);
 }

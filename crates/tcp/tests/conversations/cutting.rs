@@ -1,4 +1,4 @@
-//! How a stream is cut: options, PSH, FIN, Nagle's algorithm, corks and records.
+//! Segmentation of a stream: options, PSH, FIN, Nagle's algorithm, corks and records.
 
 use crate::host::Host;
 use crate::{connected, plain, real};
@@ -38,8 +38,9 @@ fn a_peer_without_mss_option_gets_1220_bytes_over_ipv6() {
 /// Linux's `TCP_MIN_SND_MSS` (CVE-2019-11479): who tells a tiny size makes us send headers.
 #[rstest]
 fn a_tiny_mss_of_the_peer_is_not_believed(#[values(1, 36, 47, 48)] mss: u16) {
-    let told = |timestamps: &str| opened(&Config::rfc(), &format!("mss {mss}{timestamps}")).connection.effective_mss();
-    assert_eq!((told(""), told(",TS 700/0")), (48, 36));
+    let effective_mss =
+        |timestamps: &str| opened(&Config::rfc(), &format!("mss {mss}{timestamps}")).connection.effective_mss();
+    assert_eq!((effective_mss(""), effective_mss(",TS 700/0")), (48, 36));
 }
 
 /// In simulations the largest size is payload.
@@ -63,7 +64,7 @@ fn sack_blocks_do_not_ride_on_a_full_segment() {
 
 /// RFC 9293 §3.9.1 (MUST-61): the last segment of what was written says so, also when it is sent again.
 #[test]
-fn the_last_segment_of_a_write_says_psh() {
+fn the_last_segment_of_a_write_has_psh() {
     let mut host = connected(&real());
     host.write(2500).sends(&[". 1:1001(1000) ack 1", ". 1001:2001(1000) ack 1", "P. 2001:2501(500) ack 1"]);
     host.receives(". 1:1(0) ack 2001").at(1300).sends(&["P. 2001:2501(500) ack 1"]);
@@ -75,9 +76,9 @@ fn the_last_segment_takes_the_fin_along() {
     let mut host = connected(&real().with_initial_window(1));
     host.write(1500).forget_sent().shutdown();
     host.receives(". 1:1(0) ack 1001").sends(&["FP. 1001:1501(500) ack 1"]).is_in(RfcState::FinWait1);
-    host.at(2000).sends(&["FP. 1001:1501(500) ack 1"]).tells(&[Established]);
+    host.at(2000).sends(&["FP. 1001:1501(500) ack 1"]).has_events(&[Established]);
     // The data are there, the FIN is not.
-    host.receives(". 1:1(0) ack 1501").tells(&[Drained]).is_in(RfcState::FinWait1);
+    host.receives(". 1:1(0) ack 1501").has_events(&[Drained]).is_in(RfcState::FinWait1);
     assert_eq!(host.connection.acknowledged(), 1500);
     host.at(6000).sends(&["FP. 1501:1501(0) ack 1"]);
     host.receives(". 1:1(0) ack 1502").is_in(RfcState::FinWait2);
@@ -94,7 +95,7 @@ fn a_fin_without_room_goes_behind_the_data() {
 
 /// Linux, `tcp_cwnd_test`: a FIN alone is no load.
 #[test]
-fn a_fin_alone_does_not_wait_for_the_congestion_window() {
+fn a_fin_without_data_does_not_wait_for_the_congestion_window() {
     let mut host = connected(&real().with_initial_window(2));
     host.write(2000).forget_sent().shutdown().sends(&["F. 2001:2001(0) ack 1"]);
     let mut host = connected(&plain().with_initial_window(2));
@@ -183,7 +184,7 @@ fn a_cork_on_an_idle_connection_starts_no_other_timer() {
     assert_eq!((host.deadline(), host.connection.statistics().window_probes), (None, 0));
 }
 
-/// What is written behind the end of a record goes into segments of its own (`MSG_EOR`).
+/// Data behind the end of a record goes into segments of its own (`MSG_EOR`).
 #[test]
 fn no_segment_goes_beyond_the_end_of_a_record() {
     let mut host = connected(&real());
@@ -201,18 +202,18 @@ fn no_segment_goes_beyond_the_end_of_a_record() {
 }
 
 #[test]
-fn a_full_send_buffer_takes_a_part_and_tells_when_a_third_of_it_is_free() {
+fn a_full_send_buffer_takes_a_part_and_reports_when_a_third_of_it_is_free() {
     let mut host = connected(&real().with_send_buffer(Some(3000)));
-    host.tells(&[Established]);
+    host.has_events(&[Established]);
     assert_eq!(
         (host.connection.room(), host.connection.write(2000), host.connection.write(2000)),
         (3000, Ok(2000), Ok(1000))
     );
     assert_eq!((host.connection.room(), host.connection.write(1), host.connection.notsent()), (0, Ok(0), 3000));
-    host.at(200).write(0).tells(&[]);
-    host.receives(". 1:1(0) ack 501").tells(&[]).receives(". 1:1(0) ack 1001").tells(&[Writable]);
+    host.at(200).write(0).has_events(&[]);
+    host.receives(". 1:1(0) ack 501").has_events(&[]).receives(". 1:1(0) ack 1001").has_events(&[Writable]);
     assert_eq!((host.connection.room(), host.connection.acknowledged()), (1000, 1000));
-    host.receives(". 1:1(0) ack 3001").tells(&[Drained]);
+    host.receives(". 1:1(0) ack 3001").has_events(&[Drained]);
     assert_eq!(host.connection.room(), 3000);
 }
 
@@ -220,16 +221,16 @@ fn a_full_send_buffer_takes_a_part_and_tells_when_a_third_of_it_is_free() {
 #[test]
 fn a_limit_of_what_was_never_sent_stops_the_writer_until_it_leaves() {
     let mut host = connected(&real().with_unsent_limit(Some(1000)).with_initial_window(2));
-    host.tells(&[Established]).write(3000);
+    host.has_events(&[Established]).write(3000);
     assert_eq!((host.connection.notsent(), host.connection.room(), host.connection.write(1)), (1000, 0, Ok(0)));
-    host.tells(&[]).receives(". 1:1(0) ack 1001").tells(&[Writable]);
+    host.has_events(&[]).receives(". 1:1(0) ack 1001").has_events(&[Writable]);
     assert_eq!(host.connection.notsent(), 0);
 }
 
 #[test]
 fn without_limit_a_write_is_taken_whole() {
     let mut host = connected(&real().with_segmentation(Segmentation::Simulated));
-    host.write(10_000_000_000).tells(&[Established]);
+    host.write(10_000_000_000).has_events(&[Established]);
     assert_eq!(host.connection.notsent(), 10_000_000_000 - 4000);
 }
 

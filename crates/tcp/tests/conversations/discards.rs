@@ -45,7 +45,7 @@ fn repaired_by(recovery: Recovery, config: Config) -> Config {
 }
 
 #[test]
-fn one_write_is_one_segment_even_when_it_goes_again() {
+fn one_write_is_one_segment_even_when_it_is_retransmitted() {
     let mut host = Host::connected(&blocking(SendLimit::Unlimited));
     for bytes in [100, 1000, 1, 300] {
         assert!(host.write_frame(bytes, bytes).is_ok());
@@ -75,7 +75,7 @@ fn a_frame_of_the_wrong_size_or_at_the_wrong_time_is_refused() {
 }
 
 #[test]
-fn frames_too_long_for_the_peer_are_given_up_when_it_says_so() {
+fn frames_too_long_for_the_peer_are_abandoned_when_its_mss_arrives() {
     let mut host = Host::connect(&blocking(SendLimit::Unlimited));
     for (bytes, unit) in [(400, 0), (600, 1), (300, 1), (500, 2)] {
         assert!(host.write_frame(bytes, unit).is_ok());
@@ -204,7 +204,7 @@ fn the_last_frame_of_a_window_that_has_no_room_for_another_is_kept() {
     host.sends_frames(&[6]).discards(&[5]);
 }
 
-/// What was given up is still in flight, or discarding would open the window.
+/// Abandoned frames stay in flight: otherwise discarding would open the window.
 #[test]
 fn giving_up_does_not_open_the_window() {
     for recovery in RECOVERIES {
@@ -229,7 +229,7 @@ fn a_reader_that_plays_by_the_clock_does_not_hide_duplicates_behind_its_changing
 
 /// However losses are repaired: fast retransmit, holes, go-back after a timeout.
 #[test]
-fn what_was_given_up_is_never_sent_again() {
+fn abandoned_frames_are_never_retransmitted() {
     for recovery in RECOVERIES {
         let mut host = Host::connected(&repaired_by(recovery, oldest(8).with_initial_window(8)));
         host.frames(8).forget_sent().frames(2).discards(&[0, 1]);
@@ -263,7 +263,7 @@ fn a_timer_with_nothing_but_frames_given_up_falls_silent() {
         .at(1100)
         .sends_nothing()
         .discards(&[0, 1])
-        .tells(&[Event::Established, Event::Drained]);
+        .has_events(&[Event::Established, Event::Drained]);
     assert_eq!(host.deadline(), None);
     host.at(5000).frames(1).sends(&[". 2001:3001(1000) ack 1 win 64000"]);
 }
@@ -288,7 +288,7 @@ fn a_sender_whose_acks_all_cover_frames_given_up_does_not_back_off_for_ever() {
 }
 
 #[test]
-fn late_acks_and_sacks_of_frames_given_up_are_taken_in_silence() {
+fn late_acks_and_sacks_of_abandoned_frames_are_ignored() {
     for recovery in RECOVERIES {
         let mut host = Host::connected(&repaired_by(recovery, oldest(4)));
         host.frames(8).forget_sent();
@@ -322,7 +322,7 @@ fn what_is_hopeless_is_not_sent_and_what_was_sent_may_still_be_in_time() {
 }
 
 #[test]
-fn a_lost_frame_that_is_hopeless_is_given_up_in_place_of_being_sent_again() {
+fn a_lost_frame_that_cannot_arrive_in_time_is_abandoned_instead_of_retransmitted() {
     for (limit, expected) in [(100, vec![]), (5000, vec![0])] {
         let config = rtm(Backlog::DiscardHopeless(Duration::from_millis(limit)));
         let mut host = Host::connected(&repaired_by(Recovery::Rfc6675, config.with_initial_window(4)));

@@ -34,11 +34,11 @@ fn settled(config: &Config) -> (Host, u64, u64) {
 
 /// Returns the counts of the duplicates and the ages of the missing packet in milliseconds.
 fn duplicates(host: &Host) -> Vec<(u32, u64)> {
-    let told = host.decisions().iter().filter_map(|event| match event {
+    let reported = host.decisions().iter().filter_map(|event| match event {
         TraceEvent::Duplicate { count, age, .. } => Some((*count, age.as_nanos() / 1_000_000)),
         _ => None,
     });
-    told.collect()
+    reported.collect()
 }
 
 /// The first sample of 50 ms gives 50 + 2·25 + 50 ms.
@@ -148,7 +148,7 @@ fn duplicates_of_packets_sent_together_never_trigger_early() {
 
 /// A packet overtaken by another may be one round trip late.
 #[test]
-fn a_packet_that_is_129_ms_old_is_not_sent_again() {
+fn a_packet_that_is_129_ms_old_is_not_retransmitted() {
     let (mut host, time, late) = settled(&ns2());
     host.write(1000).at(time + 40).write(1000).forget_sent();
     host.at(time + 129).ack(late, &[late + 1..late + 2]).sends_nothing();

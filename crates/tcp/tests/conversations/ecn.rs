@@ -67,7 +67,7 @@ fn the_listener_accepts_an_offer_and_nothing_less() {
 
 /// §6.1.3: ECE on every ACK until a segment with CWR comes; a mark on that one begins anew.
 #[test]
-fn the_receiver_echoes_a_mark_until_it_hears_of_the_reduction() {
+fn the_receiver_echoes_a_mark_until_cwr_arrives() {
     let mut host = accepted();
     host.receives("[ect0] . 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 63000"]);
     host.receives("[ce] . 1001:2001(1000) ack 1").sends(&["E. 1:1(0) ack 2001 win 62000"]);
@@ -97,7 +97,7 @@ fn without_negotiation_marks_are_not_echoed() {
 /// §6.1.2: halves as after a loss, without growing on the echo itself, and not again before a segment sent afterwards is
 /// acknowledged.
 #[test]
-fn the_window_is_halved_once_per_window_and_the_next_new_segment_says_so() {
+fn the_window_is_halved_once_per_window_and_the_next_new_segment_carries_cwr() {
     let mut host = ten_out();
     host.at(200).receives("E. 1:1(0) ack 1001").has_window(5.0, 5.0).sends_nothing();
     host.receives("E. 1:1(0) ack 2001").has_window(5.0, 5.0).sends_nothing();
@@ -139,7 +139,7 @@ fn a_mark_during_recovery_does_nothing_more() {
 
 /// §6.1.5: retransmissions may not be marked. §6.1.2: a timeout is a reduction, too.
 #[test]
-fn after_a_timeout_repetitions_are_not_markable_echoes_change_nothing_and_new_data_tell() {
+fn after_a_timeout_retransmissions_are_not_ect_echoes_change_nothing_and_new_data_carry_cwr() {
     let mut host = Host::connect(&classic());
     host.at(100).receives("SE. 0:0(0) ack 1 <mss 1000,sackOK>").forget_sent();
     host.write(2000).forget_sent();

@@ -35,7 +35,7 @@ fn with_300_bytes() -> Host {
 /// A server that took 300 bytes from a SYN.
 fn server(config: &Config) -> Host {
     let mut host = Host::accept_fast(config, &format!("S 0:300(300) <{OFFER},FO abcd1234>"), None);
-    host.is_in(RfcState::SynReceived).tells(&[Readable]);
+    host.is_in(RfcState::SynReceived).has_events(&[Readable]);
     host.sends(&[&format!("S. 0:0(0) ack 301 win 63700 <{OFFER}>")]);
     host
 }
@@ -47,9 +47,9 @@ fn a_request_carries_no_data_and_brings_a_cookie_and_an_mss() {
     let mut host = Host::connect_fast(&plain(), ask, 300);
     host.sends(&[&format!("S 0:0(0) win 64000 <{OFFER},FO>")]);
     host.at(100).receives("S. 0:0(0) ack 1 <mss 940,FO abcd1234>");
-    host.tells(&[Established]).sends(&[". 1:301(300) ack 1"]);
-    let told = FastOpenOutcome { cookie: Some(cookie()), mss: NonZeroU16::new(940), ..FastOpenOutcome::default() };
-    assert_eq!(outcome(&host), told);
+    host.has_events(&[Established]).sends(&[". 1:301(300) ack 1"]);
+    let expected = FastOpenOutcome { cookie: Some(cookie()), mss: NonZeroU16::new(940), ..FastOpenOutcome::default() };
+    assert_eq!(outcome(&host), expected);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_cookie_that_leaves_no_room_for_other_options_is_left_out_with_the_data() {
 fn data_that_the_syn_ack_acknowledges_are_done_with() {
     let mut host = with_300_bytes();
     host.at(100).receives("S. 0:0(0) ack 301 <mss 1000,sackOK>");
-    host.tells(&[Established]).sends(&[". 301:301(0) ack 1"]);
+    host.has_events(&[Established]).sends(&[". 301:301(0) ack 1"]);
     assert_eq!((outcome(&host).accepted, host.connection.acknowledged()), (300, 300));
     assert!(!host.connection.has_data());
     host.write(100).sends(&[". 301:401(100) ack 1"]);
@@ -104,12 +104,12 @@ fn data_that_the_syn_ack_acknowledges_are_done_with() {
 
 /// RFC 7413 §4.2.1: "the client SHOULD retransmit the data"; that is no loss, and the window stays.
 #[test]
-fn data_of_a_syn_that_was_not_taken_go_again_at_once_and_the_window_stays() {
+fn data_of_a_syn_that_were_not_taken_are_retransmitted_at_once_and_the_window_stays() {
     let mut host = with_300_bytes();
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
     host.sends(&[". 1:301(300) ack 1"]).has_window(4.0, f64::INFINITY);
     assert_eq!((outcome(&host).accepted, host.connection.acknowledged()), (0, 0));
-    host.receives(". 1:1(0) ack 301").tells(&[Established, Drained]);
+    host.receives(". 1:1(0) ack 301").has_events(&[Established, Drained]);
 }
 
 /// They are what the SYN carried, sent again; what was written behind them does not fill their segment.
@@ -121,12 +121,12 @@ fn data_of_a_syn_that_was_not_taken_go_again_at_once_and_the_window_stays() {
 #[case::rfc6675(Recovery::Rfc6675)]
 #[case::vegas(Recovery::Vegas)]
 #[case::rack(Recovery::Rack)]
-fn data_of_a_syn_that_were_not_taken_count_as_sent_again_and_stay_apart_from_later_ones(#[case] recovery: Recovery) {
+fn data_of_a_syn_that_were_not_taken_count_as_retransmitted_and_stay_apart_from_later_ones(#[case] recovery: Recovery) {
     let mut host = Host::connect_fast(&plain().with_recovery_only(recovery), known(1000), 300);
     host.write(1500).forget_sent().at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
     host.sends(&[". 1:301(300) ack 1 win 64000", ". 301:1301(1000) ack 1", ". 1301:1801(500) ack 1"]);
     assert_eq!((host.connection.retransmitted(), host.connection.statistics().retransmissions), (1, 1));
-    host.at(200).receives(". 1:1(0) ack 1801").tells(&[Established, Drained]);
+    host.at(200).receives(". 1:1(0) ack 1801").has_events(&[Established, Drained]);
     assert_eq!((host.connection.retransmitted(), host.connection.is_recovering()), (0, false));
 }
 
@@ -144,7 +144,7 @@ fn data_of_a_syn_that_were_not_taken_exceeded_the_largest_window_in_shorter_segm
 
 /// If they get lost then, that is a loss.
 #[test]
-fn data_of_a_syn_that_get_lost_when_they_go_again_are_repaired_and_reduce_the_window() {
+fn data_of_a_syn_whose_retransmission_is_lost_are_repaired_and_reduce_the_window() {
     for recovery in [Recovery::Rfc6675, Recovery::Rack] {
         let config = plain().with_recovery_only(recovery).with_initial_window(10);
         let mut host = Host::connect_fast(&config, known(1000), 300);
@@ -155,7 +155,7 @@ fn data_of_a_syn_that_get_lost_when_they_go_again_are_repaired_and_reduce_the_wi
     }
 }
 
-/// What left with the SYN is behind the writer: its record is over.
+/// The data of the SYN end a record.
 #[test]
 fn a_record_that_left_with_the_syn_cuts_no_later_segment() {
     for ack in [1, 301] {
@@ -165,9 +165,9 @@ fn a_record_that_left_with_the_syn_cuts_no_later_segment() {
         connection.end_record();
         let mut host = Host::new(connection);
         host.write(1500).forget_sent().at(100).receives(&format!("S. 0:0(0) ack {ack} <mss 1000,sackOK>"));
-        let again: &[&str] = if ack == 1 { &["P. 1:301(300) ack 1 win 64000"] } else { &[] };
+        let retransmitted: &[&str] = if ack == 1 { &["P. 1:301(300) ack 1 win 64000"] } else { &[] };
         let rest: &[&str] = &[if ack == 1 { ". 301:1301(1000) ack 1" } else { ". 301:1301(1000) ack 1 win 64000" }];
-        host.sends(&[again, rest, &["P. 1301:1801(500) ack 1"]].concat());
+        host.sends(&[retransmitted, rest, &["P. 1301:1801(500) ack 1"]].concat());
     }
 }
 
@@ -199,11 +199,11 @@ fn an_answer_to_more_than_the_syn_carried_is_reset() {
 
 /// RFC 7413 §4.2.1: a middlebox may have dropped it for its option or its data.
 #[test]
-fn a_syn_that_goes_again_has_neither_option_nor_data_and_yet_they_may_be_acknowledged() {
+fn a_retransmitted_syn_has_neither_option_nor_data_and_yet_they_may_be_acknowledged() {
     for ack in [1, 301] {
         let mut host = with_300_bytes();
         host.at(1000).sends(&[&format!("S 0:0(0) <{OFFER}>")]);
-        host.at(1100).receives(&format!("S. 0:0(0) ack {ack} <mss 1000,sackOK>")).tells(&[Established]);
+        host.at(1100).receives(&format!("S. 0:0(0) ack {ack} <mss 1000,sackOK>")).has_events(&[Established]);
         let rest: &[&str] = if ack == 1 { &[". 1:301(300) ack 1"] } else { &[". 301:301(0) ack 1"] };
         host.sends(rest);
         assert!(outcome(&host).was_retransmitted);
@@ -221,7 +221,7 @@ fn a_cookie_in_an_answer_to_a_repeated_syn_is_kept() {
 #[test]
 fn a_reset_of_a_syn_with_data_refuses_the_connection() {
     for ack in [1, 301] {
-        with_300_bytes().receives(&format!("R. 0:0(0) ack {ack}")).is_in(RfcState::Closed).tells(&[Refused]);
+        with_300_bytes().receives(&format!("R. 0:0(0) ack {ack}")).is_in(RfcState::Closed).has_events(&[Refused]);
     }
 }
 
@@ -231,7 +231,7 @@ fn a_syn_ack_may_carry_data_and_a_fin() {
     let mut host = with_300_bytes();
     host.receives("SF. 0:400(400) ack 301 <mss 1000,sackOK>");
     host.is_in(RfcState::CloseWait)
-        .tells(&[Established, Readable, PeerClosed])
+        .has_events(&[Established, Readable, PeerClosed])
         .sends(&[". 301:301(0) ack 402 win 63600"]);
     assert_eq!(host.read(1000), 400);
 }
@@ -272,7 +272,7 @@ fn a_server_reads_and_answers_before_the_handshake_ends() {
     let mut host = server(&plain().with_initial_window(10));
     assert_eq!(host.read(1000), 300);
     host.write(20_000).sends_numbers(&(1..=10).collect::<Vec<_>>());
-    host.at(100).receives(". 301:301(0) ack 1").tells(&[Established]).is_in(RfcState::Established);
+    host.at(100).receives(". 301:301(0) ack 1").has_events(&[Established]).is_in(RfcState::Established);
     // The answer's round trip is the first sample: 100 ms give 300 ms, and the floor is 1 s.
     assert_eq!(host.connection.timer().smoothed, Some(Duration::from_millis(100)));
     host.sends_nothing().receives(". 301:301(0) ack 2001").sends_numbers(&[11, 12, 13, 14]);
@@ -280,7 +280,7 @@ fn a_server_reads_and_answers_before_the_handshake_ends() {
 
 /// The ACK of the SYN-ACK was lost: one of data ends the handshake as well.
 #[test]
-fn the_first_ack_may_be_one_of_data_and_tell_of_holes() {
+fn the_first_ack_may_be_one_of_data_and_report_holes() {
     let mut host = server(&plain().with_initial_window(10));
     host.write(10_000).forget_sent();
     host.at(100).receives(". 301:301(0) ack 1 <sack 2001:5001>").is_in(RfcState::Established);
@@ -289,22 +289,22 @@ fn the_first_ack_may_be_one_of_data_and_tell_of_holes() {
 }
 
 #[test]
-fn an_unanswered_syn_ack_goes_again_alone_and_the_data_behind_the_handshake() {
+fn an_unanswered_syn_ack_is_retransmitted_without_data_and_the_data_follow_the_handshake() {
     let mut host = server(&plain());
     host.write(2000).sends_numbers(&[1, 2]);
     host.at(1000).sends(&[&format!("S. 0:0(0) ack 301 <{OFFER}>")]);
     host.write(1000).sends_nothing();
-    host.at(1100).receives(". 301:301(0) ack 1").tells(&[Established]).sends_numbers(&[1]);
+    host.at(1100).receives(". 301:301(0) ack 1").has_events(&[Established]).sends_numbers(&[1]);
 }
 
 #[test]
-fn a_repeated_syn_gets_the_syn_ack_again_and_its_data_are_not_taken_twice() {
+fn a_repeated_syn_gets_the_same_syn_ack_and_its_data_are_not_taken_twice() {
     let mut host = server(&plain());
     for syn in ["S 0:0(0) <mss 1000>", "S 0:300(300) <mss 1000,FO abcd1234>"] {
-        host.at(host.deadline().unwrap_or(0).min(900)).receives(syn).tells(&[]);
+        host.at(host.deadline().unwrap_or(0).min(900)).receives(syn).has_events(&[]);
     }
     assert_eq!(host.connection.received(), 300);
-    host.receives(". 301:301(0) ack 1").tells(&[Established]);
+    host.receives(". 301:301(0) ack 1").has_events(&[Established]);
 }
 
 #[test]
@@ -320,14 +320,14 @@ fn a_new_cookie_goes_with_the_first_syn_ack_only() {
 fn a_cookie_without_data_opens_the_server_too() {
     let mut host = Host::accept_fast(&plain(), "S 0:0(0) <mss 1000,FO abcd1234>", None);
     host.sends(&["S. 0:0(0) ack 1 win 64000 <mss 1000>"]).write(100).sends(&[". 1:101(100) ack 1"]);
-    host.receives(". 1:11(10) ack 1").is_in(RfcState::Established).tells(&[Established, Readable]);
+    host.receives(". 1:11(10) ack 1").is_in(RfcState::Established).has_events(&[Established, Readable]);
 }
 
 #[test]
-fn a_reset_before_the_handshake_ends_is_told_and_what_came_can_be_read() {
+fn a_reset_before_the_handshake_ends_is_reported_and_what_came_can_be_read() {
     let mut host = server(&plain());
     host.receives("R. 1:1(0) ack 1").is_in(RfcState::SynReceived);
-    host.forget_sent().receives("R. 301:301(0) ack 1").is_in(RfcState::Closed).tells(&[Reset]);
+    host.forget_sent().receives("R. 301:301(0) ack 1").is_in(RfcState::Closed).has_events(&[Reset]);
     assert_eq!((host.read(1000), host.deadline()), (300, None));
     host.receives(". 301:301(0) ack 1").sends(&["R 1:1(0) win 0"]);
 }
@@ -335,7 +335,7 @@ fn a_reset_before_the_handshake_ends_is_told_and_what_came_can_be_read() {
 #[test]
 fn a_fin_may_come_with_the_ack_that_ends_the_handshake() {
     let mut host = server(&plain());
-    host.at(100).receives("F. 301:301(0) ack 1").tells(&[Established, PeerClosed]).is_in(RfcState::CloseWait);
+    host.at(100).receives("F. 301:301(0) ack 1").has_events(&[Established, PeerClosed]).is_in(RfcState::CloseWait);
     host.sends(&[". 1:1(0) ack 302"]).shutdown().sends(&["F. 1:1(0) ack 302"]);
     host.receives(". 302:302(0) ack 2").is_in(RfcState::Closed);
 }

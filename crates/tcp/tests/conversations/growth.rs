@@ -1,4 +1,4 @@
-//! How a window grows: by what is acknowledged (RFC 3465), and only as far as it is used (RFC 7661's idea, Linux's rule).
+//! Growth of the window: by what is acknowledged (RFC 3465), and only as far as it is used (RFC 7661's idea, Linux's rule).
 
 use crate::follows;
 use crate::host::Host;
@@ -89,7 +89,7 @@ fn a_window_that_was_full_doubles_though_the_writer_has_ended() {
     host.has_window(20.0, f64::INFINITY);
 }
 
-/// What limits the sender here is the receiver, or its own largest window: neither says anything about the path.
+/// The sender is limited by the receiver, or by its own largest window: neither is evidence about the path.
 #[test]
 fn behind_a_window_of_the_receiver_of_8_segments_the_congestion_window_stays_below_16() {
     let mut host = Host::connected(&ten());
@@ -106,7 +106,7 @@ fn behind_a_window_of_the_receiver_of_8_segments_the_congestion_window_stays_bel
 
 /// A source that begins to send more finds its window where it left it, and it opens as ever.
 #[test]
-fn a_window_that_is_filled_again_grows_again() {
+fn a_window_that_is_refilled_resumes_its_growth() {
     let mut host = Host::connected(&ten());
     rounds(&mut host, 200, 50, 3);
     host.has_window(10.0, f64::INFINITY);
@@ -180,7 +180,7 @@ fn the_ack_of_what_waited_behind_a_repeated_segment_counts_as_one() {
 
 /// Reordering: the segment that was late was one, the others had told that they arrived.
 #[test]
-fn the_ack_of_a_late_segment_does_not_count_what_sack_told_before() {
+fn the_ack_of_a_late_segment_does_not_count_what_was_sacked_before() {
     let mut host = Host::connected(&ten().with_initial_window(10));
     host.write(10_000).at(200).ack(1, &[2..3]).ack(1, &[2..4]).ack(4, &[]).has_window(11.0, f64::INFINITY);
 }

@@ -11,7 +11,7 @@ fn the_opener_sends_syn_then_ack_and_offers_mss_sack_timestamps_and_scale() {
     let mut host = Host::connect(&Config::rfc());
     host.is_in(RfcState::SynSent).sends(&["S 0:0(0) win 64000 <mss 1000,sackOK,TS 0/0,wscale 0>"]);
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1460,sackOK,TS 700/0,wscale 2>");
-    host.is_in(RfcState::Established).tells(&[Established]).sends(&[". 1:1(0) ack 1 <TS 100/700>"]);
+    host.is_in(RfcState::Established).has_events(&[Established]).sends(&[". 1:1(0) ack 1 <TS 100/700>"]);
 }
 
 #[test]
@@ -21,11 +21,11 @@ fn the_listener_answers_with_what_was_offered() {
     host.receives("S 0:0(0) <mss 1000,sackOK,TS 700/0,wscale 3>");
     host.is_in(RfcState::SynReceived).sends(&["S. 0:0(0) ack 1 win 64000 <mss 1000,sackOK,TS 0/700,wscale 0>"]);
     host.at(100).receives(". 1:1(0) ack 1 <TS 800/0>");
-    host.is_in(RfcState::Established).tells(&[Established]).sends_nothing();
+    host.is_in(RfcState::Established).has_events(&[Established]).sends_nothing();
 }
 
 #[test]
-fn the_listener_answers_with_mss_alone_if_nothing_was_offered() {
+fn the_listener_answers_with_only_mss_if_nothing_was_offered() {
     let mut host = Host::listen(&Config::rfc());
     host.receives("S 0:0(0)").sends(&["S. 0:0(0) ack 1 win 64000 <mss 1000>"]);
 }
@@ -49,14 +49,14 @@ fn the_smaller_mss_holds() {
 
 /// RFC 7323 §2.3: the smallest shift with which 128,000 bytes fit into 16 bits is 1; §2.2: not in the SYN itself.
 #[test]
-fn a_buffer_of_128000_bytes_is_told_with_shift_1_but_65535_in_the_syn() {
+fn a_buffer_of_128000_bytes_is_advertised_with_shift_1_but_65535_in_the_syn() {
     let mut host = Host::connect(&plain().with_max_window(128));
     host.sends(&["S 0:0(0) win 65535 <mss 1000,sackOK,wscale 1>"]);
     host.receives("S. 0:0(0) ack 1 <mss 1000,wscale 0>").sends(&[". 1:1(0) ack 1 win 64000"]);
 }
 
 #[test]
-fn a_peer_that_does_not_scale_is_told_65535_of_128000_bytes() {
+fn a_peer_that_does_not_scale_sees_65535_of_128000_bytes() {
     let mut host = Host::connect(&plain().with_max_window(128));
     host.forget_sent().receives("S. 0:0(0) ack 1 <mss 1000>").sends(&[". 1:1(0) ack 1 win 65535"]);
 }
@@ -84,7 +84,7 @@ fn a_shift_of_255_counts_as_14() {
 
 /// RFC 6298 (2.1): 1 s before the first sample; (5.5): doubled each time, here up to the ceiling of 60 s.
 #[test]
-fn a_lost_syn_goes_again_after_1_2_4_8_16_32_60_60_s() {
+fn a_lost_syn_is_retransmitted_after_1_2_4_8_16_32_60_60_s() {
     let mut host = Host::connect(&plain().with_lifetimes(Lifetimes::UNLIMITED));
     host.at(200_000);
     let times = [0, 1, 3, 7, 15, 31, 63, 123, 183];
@@ -114,7 +114,7 @@ fn after_a_lost_syn_ack_the_listener_repeats_it_and_starts_with_one_segment() {
 }
 
 #[test]
-fn a_repeated_syn_gets_the_syn_ack_again() {
+fn a_repeated_syn_gets_the_same_syn_ack() {
     let mut host = Host::listen(&plain());
     host.receives("S 0:0(0) <mss 1000,sackOK>").forget_sent();
     host.at(900).receives("S 0:0(0) <mss 1000,sackOK>").sends(&["S. 0:0(0) ack 1 win 64000 <mss 1000,sackOK>"]);
@@ -155,7 +155,7 @@ fn both_open_at_once() {
     host.forget_sent().at(50).receives("S 0:0(0) <mss 1000,sackOK>");
     host.is_in(RfcState::SynReceived).sends(&["S. 0:0(0) ack 1 win 64000 <mss 1000,sackOK>"]);
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK>");
-    host.is_in(RfcState::Established).tells(&[Established]).sends(&[". 1:1(0) ack 1"]);
+    host.is_in(RfcState::Established).has_events(&[Established]).sends(&[". 1:1(0) ack 1"]);
     host.write(1000).sends(&[". 1:1001(1000) ack 1"]);
 }
 
@@ -164,7 +164,7 @@ fn both_open_at_once() {
 fn an_ack_of_something_never_sent_does_not_establish_and_is_reset() {
     let mut host = Host::listen(&plain());
     host.receives("S 0:0(0) <mss 1000>").forget_sent();
-    host.receives(". 1:1(0) ack 777").is_in(RfcState::SynReceived).tells(&[]).sends(&["R 777:777(0) win 0"]);
+    host.receives(". 1:1(0) ack 777").is_in(RfcState::SynReceived).has_events(&[]).sends(&["R 777:777(0) win 0"]);
     host.receives(". 1:1(0) ack 1").is_in(RfcState::Established);
 }
 
@@ -188,7 +188,7 @@ fn a_listener_resets_an_ack_and_ignores_a_reset() {
 fn a_reset_that_acknowledges_the_syn_refuses_the_connection() {
     let mut host = Host::connect(&plain());
     host.forget_sent().receives("R 0:0(0)").receives("R. 0:0(0) ack 9").is_in(RfcState::SynSent);
-    host.receives("R. 0:0(0) ack 1").is_in(RfcState::Closed).tells(&[Refused]).sends_nothing();
+    host.receives("R. 0:0(0) ack 1").is_in(RfcState::Closed).has_events(&[Refused]).sends_nothing();
     assert_eq!(host.deadline(), None);
 }
 
@@ -198,7 +198,7 @@ fn a_reset_of_a_half_open_connection_counts_at_the_next_number_only() {
     let mut host = Host::listen(&plain());
     host.receives("S 0:0(0) <mss 1000>").forget_sent();
     host.receives("R 2:2(0)").is_in(RfcState::SynReceived);
-    host.receives("R 1:1(0)").is_in(RfcState::Closed).tells(&[Reset]);
+    host.receives("R 1:1(0)").is_in(RfcState::Closed).has_events(&[Reset]);
     assert_eq!(host.deadline(), None);
 }
 
@@ -212,9 +212,9 @@ fn an_aborted_opener_is_silent() {
 /// RFC 9293 §3.10.7.2 lets data on a SYN wait for the handshake, and so they do where they came from: they are not
 /// acknowledged, and come again. The FIN behind them too.
 #[test]
-fn data_and_a_fin_on_a_syn_are_taken_when_they_come_again() {
+fn data_and_a_fin_on_a_syn_are_taken_when_they_are_retransmitted() {
     let mut host = Host::listen(&plain());
-    host.receives("SF 0:100(100) <mss 1000,sackOK>").is_in(RfcState::SynReceived).tells(&[]);
+    host.receives("SF 0:100(100) <mss 1000,sackOK>").is_in(RfcState::SynReceived).has_events(&[]);
     host.sends(&["S. 0:0(0) ack 1 win 64000 <mss 1000,sackOK>"]);
     host.receives(". 1:1(0) ack 1").is_in(RfcState::Established);
     assert_eq!(host.connection.received(), 0);
@@ -256,7 +256,7 @@ fn both_open_at_once_and_a_syn_ack_is_lost() {
 fn an_opener_drops_what_is_neither_syn_nor_reset() {
     let mut host = Host::connect(&plain());
     host.forget_sent().receives(". 1:101(100) ack 1").receives("F. 1:1(0) ack 1").receives("F 1:1(0)");
-    host.receives(" 1:1(0)").is_in(RfcState::SynSent).tells(&[]).sends_nothing();
+    host.receives(" 1:1(0)").is_in(RfcState::SynSent).has_events(&[]).sends_nothing();
 }
 
 /// RFC 9293 §3.5.1: resets for an earlier connection, but not for each segment of a storm.

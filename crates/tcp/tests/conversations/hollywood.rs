@@ -29,16 +29,19 @@ fn consistent() -> Config {
 #[test]
 fn what_comes_behind_a_hole_is_read_at_once_and_the_hole_stays() {
     let mut host = Host::accepted(&hollywood());
-    host.tells(&[Established]);
-    host.receives(". 1:1001(1000) ack 1").tells(&[Readable]).forget_sent();
+    host.has_events(&[Established]);
+    host.receives(". 1:1001(1000) ack 1").has_events(&[Readable]).forget_sent();
     assert_eq!((host.read_frame(), host.read_frame()), (Some((0, 1000)), None));
     host.receives(". 2001:3001(1000) ack 1")
-        .tells(&[Readable])
+        .has_events(&[Readable])
         .sends(&[". 1:1(0) ack 1001 win 64000 <sack 2001:3001>"]);
     assert_eq!(host.connection.unread(), 1000);
     assert_eq!((host.read_frame(), host.read_frame()), (Some((2000, 1000)), None));
     assert_eq!((host.connection.unread(), host.connection.read_below()), (0, 1000));
-    host.sends_nothing().receives(". 1001:2001(1000) ack 1").tells(&[Readable]).sends(&[". 1:1(0) ack 3001 win 63000"]);
+    host.sends_nothing()
+        .receives(". 1001:2001(1000) ack 1")
+        .has_events(&[Readable])
+        .sends(&[". 1:1(0) ack 3001 win 63000"]);
     assert_eq!((host.connection.unread(), host.read_frame(), host.read_frame()), (1000, Some((1000, 1000)), None));
     let statistics = host.connection.real_time_statistics();
     assert_eq!(
@@ -63,7 +66,7 @@ fn frames_that_were_read_early_take_no_room_when_the_hole_is_filled() {
 }
 
 #[test]
-fn an_expired_message_makes_way_for_the_oldest_that_waits_and_lives() {
+fn an_expired_message_is_replaced_by_the_oldest_unexpired_one() {
     for recovery in [Recovery::Sack1, Recovery::Rfc6675, Recovery::Rack] {
         let mut host = Host::connected(&hollywood().with_recovery_only(recovery));
         host.frames(4).sends_frames(&[0, 1]);

@@ -328,7 +328,7 @@ impl Host {
 
     /// Looks at the events since the last look.
     #[track_caller]
-    pub(crate) fn tells(&mut self, expected: &[Event]) -> &mut Self {
+    pub(crate) fn has_events(&mut self, expected: &[Event]) -> &mut Self {
         let events: Vec<Event> = std::iter::from_fn(|| self.connection.poll_event()).collect();
         assert_eq!(events, expected);
         self

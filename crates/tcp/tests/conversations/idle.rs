@@ -1,4 +1,4 @@
-//! What a pause makes of the window: RFC 5681 §4.1, with Linux's decay.
+//! The window after an idle period: RFC 5681 §4.1, with Linux's decay.
 
 use crate::follows;
 use crate::host::Host;
@@ -92,7 +92,7 @@ fn a_window_that_was_closed_for_long_opens_to_a_decayed_congestion_window() {
 
 /// ns-2 closes windows by its own timer, a real-time stream pauses all the time, and BBR has its own idea of idle times.
 #[test]
-fn others_leave_an_idle_window_alone() {
+fn other_controls_keep_an_idle_window() {
     let bbr = plain().with_control_only(Control::Bbr(BbrParameters::DEFAULT));
     let off = plain().with_slow_start_after_idle(false);
     let own = Config::earlybird_rt(Duration::from_millis(200)).with_real_time(plain().real_time);

@@ -100,7 +100,7 @@ fn blocks_of_sack_that_overlap_count_each_segment_once() {
 /// RFC 2018 §8: "the data sender MUST NOT discard data […] until the data are acknowledged by the Acknowledgment Number", and
 /// after a timeout it "SHOULD turn off all of the `SACKed` bits".
 #[test]
-fn what_a_reneging_peer_took_back_goes_again_after_the_timeout() {
+fn what_a_peer_reneged_on_is_retransmitted_after_the_timeout() {
     for recovery in [Recovery::Rfc6675, Recovery::Rack] {
         let mut host = ten_outstanding(recovery);
         // It tells that it has got all but the first, forgets it, and takes what comes from then on in order.

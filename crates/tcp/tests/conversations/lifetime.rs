@@ -1,4 +1,4 @@
-//! How a connection ends whose peer is silent: RFC 9293 §3.8.3 and §3.8.4, RFC 1122 §4.2.3.5 and §4.2.3.6, RFC 5482.
+//! The end of a connection whose peer does not answer: RFC 9293 §3.8.3 and §3.8.4, RFC 1122 §4.2.3.5 and §4.2.3.6, RFC 5482.
 
 use crate::host::Host;
 use crate::plain;
@@ -27,7 +27,7 @@ fn a_syn_without_answer_is_given_up_after_three_minutes() {
         let mut host = Host::connect(&living(lifetimes));
         host.at(seconds * 1000 - 1).is_in(RfcState::SynSent);
         assert_eq!(host.take_numbers().len(), 8);
-        host.at(seconds * 1000).tells(&[TimedOut, Unanswered]).sends_nothing();
+        host.at(seconds * 1000).has_events(&[TimedOut, Unanswered]).sends_nothing();
         is_over(&mut host, Ending::TimedOut);
     }
 }
@@ -46,19 +46,19 @@ fn a_syn_ack_without_answer_is_given_up() {
 #[test]
 fn data_without_acknowledgement_end_the_connection_five_minutes_after_the_last_progress() {
     let mut host = Host::connected(&plain());
-    host.tells(&[Established]).at(10_000).write(2000);
-    host.at(60_000).tells(&[Unanswered]).ack(2, &[]).tells(&[]);
-    host.at(60_000 + 5 * MINUTE - 1).is_in(RfcState::Established).tells(&[Unanswered]);
-    host.at(60_000 + 5 * MINUTE).tells(&[TimedOut]);
+    host.has_events(&[Established]).at(10_000).write(2000);
+    host.at(60_000).has_events(&[Unanswered]).ack(2, &[]).has_events(&[]);
+    host.at(60_000 + 5 * MINUTE - 1).is_in(RfcState::Established).has_events(&[Unanswered]);
+    host.at(60_000 + 5 * MINUTE).has_events(&[TimedOut]);
     is_over(&mut host, Ending::TimedOut);
 }
 
 /// R1 is at three retransmissions: 1, 3 and 7 s after the first; the fourth is due 15 s after it.
 #[test]
-fn the_application_hears_of_three_retransmissions_without_an_answer() {
+fn the_application_is_notified_of_three_unanswered_retransmissions() {
     let mut host = Host::connected(&plain());
-    host.tells(&[Established]).write(1000).at(15_099).tells(&[]).at(15_100).tells(&[Unanswered]);
-    host.at(16_000).ack(2, &[]).tells(&[Drained]).is_in(RfcState::Established);
+    host.has_events(&[Established]).write(1000).at(15_099).has_events(&[]).at(15_100).has_events(&[Unanswered]);
+    host.at(16_000).ack(2, &[]).has_events(&[Drained]).is_in(RfcState::Established);
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn without_limits_a_connection_tries_for_ever() {
 #[test]
 fn a_user_timeout_ends_the_connection_so_long_after_the_last_progress() {
     let mut host = Host::connected(&plain());
-    host.user_timeout(Some(Duration::from_millis(1700))).at(10_000).tells(&[Established]).write(2000);
-    host.at(11_000).ack(2, &[]).at(12_699).is_in(RfcState::Established).at(12_700).tells(&[TimedOut]);
+    host.user_timeout(Some(Duration::from_millis(1700))).at(10_000).has_events(&[Established]).write(2000);
+    host.at(11_000).ack(2, &[]).at(12_699).is_in(RfcState::Established).at(12_700).has_events(&[TimedOut]);
     is_over(&mut host, Ending::TimedOut);
 }
 
@@ -106,9 +106,9 @@ fn a_peer_that_never_reads_but_answers_keeps_the_connection_open() {
 #[test]
 fn a_peer_that_closed_its_window_and_went_away_is_given_up() {
     let mut host = Host::connected(&plain());
-    host.receives(". 1:1(0) ack 1 win 0").at(60 * MINUTE).tells(&[Established]).write(1000).forget_sent();
+    host.receives(". 1:1(0) ack 1 win 0").at(60 * MINUTE).has_events(&[Established]).write(1000).forget_sent();
     // The first probe, to which nothing comes, is a timeout after the write.
-    host.at(65 * MINUTE + 999).is_in(RfcState::Established).at(65 * MINUTE + 1000).tells(&[TimedOut]);
+    host.at(65 * MINUTE + 999).is_in(RfcState::Established).at(65 * MINUTE + 1000).has_events(&[TimedOut]);
     is_over(&mut host, Ending::TimedOut);
 }
 
@@ -154,7 +154,7 @@ fn a_user_timeout_ends_a_connection_to_a_peer_that_never_reads() {
     for second in 1..31 {
         host.at(100 + second * 1000).receives(". 1:1(0) ack 1 win 0").is_in(RfcState::Established);
     }
-    host.at(31_100).tells(&[Established, TimedOut]);
+    host.at(31_100).has_events(&[Established, TimedOut]);
 }
 
 const KEEP_ALIVE: KeepAlive =
@@ -176,10 +176,10 @@ fn a_silent_peer_is_asked_only_where_that_is_wanted() {
 #[test]
 fn a_peer_that_answers_to_no_probe_is_gone_and_reset() {
     let mut host = Host::connected(&plain());
-    host.keep_alive(Some(KEEP_ALIVE)).tells(&[Established]);
-    host.at(129_999).tells(&[]);
+    host.keep_alive(Some(KEEP_ALIVE)).has_events(&[Established]);
+    host.at(129_999).has_events(&[]);
     assert_eq!(host.take_texts().len(), 3);
-    host.at(130_100).sends(&["R. 1:1(0) ack 1"]).tells(&[TimedOut]);
+    host.at(130_100).sends(&["R. 1:1(0) ack 1"]).has_events(&[TimedOut]);
     is_over(&mut host, Ending::TimedOut);
 }
 
@@ -226,8 +226,8 @@ fn data_that_nobody_will_read_are_answered_with_a_reset() {
         .is_in(RfcState::Closed);
     assert_eq!(host.connection.ending(), Some(Ending::Aborted));
     let mut host = Host::connected(&plain());
-    host.close().forget_sent().at(200).receives(". 1:1(0) ack 2").tells(&[Established]);
-    host.receives(". 1:101(100) ack 2").sends(&["R 2:2(0) win 0"]).tells(&[Aborted]);
+    host.close().forget_sent().at(200).receives(". 1:1(0) ack 2").has_events(&[Established]);
+    host.receives(". 1:101(100) ack 2").sends(&["R 2:2(0) win 0"]).has_events(&[Aborted]);
     is_over(&mut host, Ending::Aborted);
 }
 
@@ -236,7 +236,7 @@ fn data_that_nobody_will_read_are_answered_with_a_reset() {
 fn a_peer_that_our_fin_did_not_reach_believes_the_reset_of_data_that_nobody_will_read() {
     let mut host = Host::connected(&plain());
     host.close().sends(&["F. 1:1(0) ack 1 win 64000"]);
-    host.receives(". 1:101(100) ack 1").sends(&["R 1:1(0) win 0"]).tells(&[Established, Aborted]);
+    host.receives(". 1:101(100) ack 1").sends(&["R 1:1(0) win 0"]).has_events(&[Established, Aborted]);
     is_over(&mut host, Ending::Aborted);
 }
 
@@ -268,17 +268,17 @@ fn a_close_long_after_the_window_did_leaves_what_waits_its_full_time() {
 }
 
 #[test]
-fn the_end_tells_how_it_came_about() {
+fn the_end_of_a_connection_has_its_cause() {
     let mut host = Host::connect(&plain());
-    host.receives("R. 0:0(0) ack 1").tells(&[Refused]);
+    host.receives("R. 0:0(0) ack 1").has_events(&[Refused]);
     is_over(&mut host, Ending::Refused);
 
     let mut host = Host::connect(&plain());
-    host.receives("S 0:0(0) <mss 1000>").is_in(RfcState::SynReceived).receives("R 1:1(0)").tells(&[Refused]);
+    host.receives("S 0:0(0) <mss 1000>").is_in(RfcState::SynReceived).receives("R 1:1(0)").has_events(&[Refused]);
     is_over(&mut host, Ending::Refused);
 
     let mut host = Host::connected(&plain());
-    host.receives("R 1:1(0)").tells(&[Established, Reset]);
+    host.receives("R 1:1(0)").has_events(&[Established, Reset]);
     is_over(&mut host, Ending::Reset);
 
     let mut host = Host::accepted(&plain());
@@ -287,7 +287,7 @@ fn the_end_tells_how_it_came_about() {
 
     let mut host = Host::accepted(&plain());
     host.receives(". 1:101(100) ack 1").receives("F. 101:101(0) ack 1").shutdown().receives(". 102:102(0) ack 2");
-    host.tells(&[Established, Readable, PeerClosed, Closed]);
+    host.has_events(&[Established, Readable, PeerClosed, Closed]);
     is_over(&mut host, Ending::InOrder);
 
     assert_eq!(Host::connected(&plain()).connection.ending(), None);

@@ -112,8 +112,8 @@ fn the_answer_is_the_one_of_a_connection_that_listens() {
         let mut expected = connection.poll_transmit(cx).expect("an answer").segment;
         expected.seq = port.origins[&1];
         if let Some(stamps) = &mut expected.options.timestamps {
-            let Response::Answer(again) = port.listener.on_segment(cx, &peer(1), &syn) else { panic!("an answer") };
-            stamps.value = again.options.timestamps.expect("timestamps").value;
+            let Response::Answer(answer) = port.listener.on_segment(cx, &peer(1), &syn) else { panic!("an answer") };
+            stamps.value = answer.options.timestamps.expect("timestamps").value;
         }
         assert_eq!(answer, [notation::write(&expected, expected.seq, PEER, Some(expected.window))]);
     }
@@ -155,7 +155,7 @@ fn sequence_numbers_differ_by_peer_secret_and_time() {
 
 /// RFC 6298 (2.1), (5.5), and Linux's `tcp_synack_retries`.
 #[test]
-fn an_answer_goes_again_after_1_2_4_8_16_s_and_then_the_handshake_is_given_up() {
+fn a_syn_ack_is_retransmitted_after_1_2_4_8_16_s_and_then_the_handshake_is_aborted() {
     let mut port = Port::new(&plain(), ListenConfig::default());
     port.receives(3, &format!("S 0:0(0) <{OFFER}>"));
     for second in [1, 3, 7, 15, 31] {
@@ -238,7 +238,7 @@ fn a_syn_with_fin_is_ignored_and_the_data_of_a_syn_are_not_taken() {
 
 /// RFC 9293 §3.10.7.1 and §3.10.7.2.
 #[test]
-fn strangers_are_reset_as_the_rfc_says_and_resets_are_not_answered() {
+fn unknown_peers_are_reset_as_in_the_rfc_and_resets_are_not_answered() {
     let mut port = Port::new(&plain(), ListenConfig::default());
     assert_eq!(port.receives(1, ". 7:7(0) ack 99"), ["R 99:99(0)"]);
     assert_eq!(port.receives(1, "S. 7:7(0) ack 99"), ["R 99:99(0)"]);
@@ -309,14 +309,14 @@ fn a_cookie_opens_a_connection_of_which_nothing_was_kept() {
 }
 
 #[test]
-fn a_cookie_tells_the_next_smaller_size_of_a_table() {
+fn a_cookie_encodes_the_next_smaller_size_of_a_table() {
     let config = plain().with_mss(9000);
-    for (told, kept) in [(Some(88), 88), (Some(700), 536), (None, 536), (Some(1459), 1452), (Some(9000), 1460)] {
+    for (advertised, kept) in [(Some(88), 88), (Some(700), 536), (None, 536), (Some(1459), 1452), (Some(9000), 1460)] {
         let mut port = Port::new(&config, small(0, SynCookies::Always));
-        let option = told.map_or(String::new(), |mss| format!(" <mss {mss}>"));
+        let option = advertised.map_or(String::new(), |mss| format!(" <mss {mss}>"));
         port.receives(1, &format!("S 0:0(0){option}"));
         port.receives(1, ". 1:1(0) ack 1");
-        assert_eq!(port.connection(1).effective_mss(), kept, "{told:?}");
+        assert_eq!(port.connection(1).effective_mss(), kept, "{advertised:?}");
     }
     let mut port = Port::new(&config, small(0, SynCookies::Always));
     assert_eq!(port.receives(1, "S 0:0(0) <mss 87>"), [""; 0], "too small for the table");
@@ -337,9 +337,9 @@ fn a_cookies_timestamp_carries_window_scale_sack_and_ecn() {
         assert_eq!(answer.options.sack_permitted, options.contains("sackOK"));
         assert_eq!(answer.options.window_scale.is_some(), options.contains("wscale"));
         assert_eq!(answer.flags.contains(Flags::ECE), flags.contains('E'));
-        let told = answer.options.timestamps.expect("timestamps").value;
+        let advertised = answer.options.timestamps.expect("timestamps").value;
         port.origins.insert(1, answer.seq);
-        port.at(5_100).receives(1, &format!(". 1:1(0) ack 1 win 100 <TS 800/{told}>"));
+        port.at(5_100).receives(1, &format!(". 1:1(0) ack 1 win 100 <TS 800/{advertised}>"));
         let connection = port.connection(1);
         connection.write(1_000_000).expect("it is open");
         // With a window of 100 only a scaled one lets a full segment go: 100·2^7 = 12,800 bytes.
@@ -349,7 +349,7 @@ fn a_cookies_timestamp_carries_window_scale_sack_and_ecn() {
         assert_eq!(sent.is_some(), leaves, "{options}");
         if let Some(segment) = sent {
             let stamp = segment.options.timestamps.expect("timestamps").value;
-            assert!(stamp.wrapping_sub(told) < 200, "timestamps go on from the cookie's");
+            assert!(stamp.wrapping_sub(advertised) < 200, "timestamps go on from the cookie's");
             assert_eq!(segment.ecn.is_capable(), flags.contains('E'));
         }
     }

@@ -1,4 +1,4 @@
-//! What a sender learns from skip notices, and does about them (docs/real-time-mode.md, `skip-notice` and `skip-reduces`).
+//! Skip notices at the sender (docs/real-time-mode.md, `skip-notice` and `skip-reduces`).
 
 use crate::host::Host;
 use crate::plain;
@@ -15,7 +15,7 @@ fn sending(config: &Config) -> Host {
     let mut host = Host::connect(config);
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,snack>");
     host.frames(30).forget_sent();
-    host.tells(&[Event::Established]);
+    host.has_events(&[Event::Established]);
     host
 }
 
@@ -25,12 +25,12 @@ fn counts(host: &Host) -> [u64; 3] {
 }
 
 #[test]
-fn what_was_stepped_over_is_not_sent_again_and_counted() {
+fn skipped_data_are_not_retransmitted_and_are_counted() {
     for recovery in [Recovery::Sack1, Recovery::Rfc6675, Recovery::Rack] {
         let mut host = sending(&mtcp(SkipResponse::None).with_recovery_only(recovery));
         host.at(200).receives(". 1:1(0) ack 1001").receives(". 1:1(0) ack 3001 <snack 1 1001:1>");
-        host.tells(&[Event::LossReported]);
-        host.receives(". 1:1(0) ack 4001 <snack 1 1001:1>").receives(". 1:1(0) ack 10001").tells(&[]);
+        host.has_events(&[Event::LossReported]);
+        host.receives(". 1:1(0) ack 4001 <snack 1 1001:1>").receives(". 1:1(0) ack 10001").has_events(&[]);
         assert_eq!(host.connection.statistics().retransmissions, 0, "{recovery:?}");
         assert_eq!(counts(&host), [1, 2, 0], "{recovery:?}");
     }
@@ -100,7 +100,7 @@ fn a_lost_notice_does_no_harm_for_the_next_one_has_the_total() {
     host.at(200).receives(". 1:1(0) ack 9001 <snack 5 7001:2>");
     assert_eq!(counts(&host), [5, 1, 0]);
     // This one was overtaken.
-    host.receives(". 1:1(0) ack 4001 <snack 3 1001:3>").tells(&[Event::LossReported]);
+    host.receives(". 1:1(0) ack 4001 <snack 3 1001:3>").has_events(&[Event::LossReported]);
     assert_eq!(counts(&host), [5, 1, 0]);
 }
 
@@ -128,7 +128,7 @@ fn a_notice_that_cannot_be_is_ignored_and_counted() {
         "snack 1 0:1",
     ] {
         let mut host = sending(&mtcp(SkipResponse::Reduce));
-        host.at(200).receives(&format!(". 1:1(0) ack 3001 <{notice}>")).tells(&[]);
+        host.at(200).receives(&format!(". 1:1(0) ack 3001 <{notice}>")).has_events(&[]);
         assert_eq!(counts(&host), [0, 1, 1], "{notice}");
         host.has_window(13.0, f64::INFINITY);
         // An offer on an ACK says nothing.
@@ -170,7 +170,7 @@ fn f_rto_does_not_wait_for_ever_behind_an_ack_that_jumped() {
 
 /// An ACK that told of segment 4 got lost, and the next one had no room for it beside its notice.
 #[test]
-fn what_there_was_no_room_to_tell_was_taken_for_reordering_and_losses_were_found_too_late() {
+fn blocks_that_did_not_fit_were_taken_for_reordering_and_losses_were_found_too_late() {
     let mut host = sending(&mtcp(SkipResponse::None).with_recovery_only(Recovery::Rack));
     host.at(200).receives(". 1:1(0) ack 2001 <snack 1 1:1,sack 5001:6001 7001:8001>").forget_sent();
     host.at(201).ack(3, &[4..5, 6..7, 8..9]);

@@ -61,7 +61,7 @@ fn two_duplicates_an_ack_inside_a_segment_and_one_more_are_no_loss() {
     }
 }
 
-/// What is sent again begins behind the part that arrived.
+/// A retransmission begins behind the part that arrived.
 #[test]
 fn a_timeout_repeats_the_rest_of_a_segment_of_which_a_part_arrived() {
     let mut host = Host::connected(&plain().with_initial_window(2));

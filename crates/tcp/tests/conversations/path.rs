@@ -28,7 +28,7 @@ fn a_report_that_leaves_no_room_for_the_options_is_believed() {
 
 /// RFC 1191 §6.5, RFC 8201 §5.4: the data go again at once, in packets that pass, and the congestion window stays.
 #[test]
-fn what_was_too_large_for_the_path_goes_again_in_pieces() {
+fn a_segment_too_large_for_the_path_is_retransmitted_in_pieces() {
     let mut host = connected(&real());
     host.write(3500).forget_sent();
     let cwnd = host.connection.cwnd();
@@ -55,7 +55,7 @@ fn what_was_too_large_for_the_path_goes_again_in_pieces() {
 
 /// An ACK inside a segment: only what is missing goes again.
 #[test]
-fn a_piece_that_was_lost_goes_again_alone() {
+fn only_the_piece_that_was_lost_is_retransmitted() {
     let mut host = connected(&real());
     host.write(1000).forget_sent();
     assert!(too_big(&mut host, 100, 640, 1));
@@ -75,8 +75,9 @@ fn pieces_name_their_part_of_the_stream() {
     assert!(too_big(&mut host, 100, 640, 1));
     let cx = &mut Cx { now: Instant::from_nanos(100_000_000), trace: &mut () };
     let pieces: Vec<_> = std::iter::from_fn(|| host.connection.poll_transmit(cx)).collect();
-    let told: Vec<_> = pieces.iter().map(|piece| (piece.data.clone(), piece.number, piece.is_retransmission)).collect();
-    assert_eq!(told, [(0..600, Some(1), true), (600..1000, Some(1), true)]);
+    let reported: Vec<_> =
+        pieces.iter().map(|piece| (piece.data.clone(), piece.number, piece.is_retransmission)).collect();
+    assert_eq!(reported, [(0..600, Some(1), true), (600..1000, Some(1), true)]);
 }
 
 /// RFC 5927 §4.1 and §7.2: a report is believed of something outstanding that was larger than it says.
@@ -150,7 +151,7 @@ fn a_simulated_path_carries_every_packet() {
 
 /// RFC 9293 §3.8.6 (SHLD-15): what was sent goes again as far as the window reaches, and no further.
 #[test]
-fn into_a_shrunk_window_goes_again_what_it_holds() {
+fn into_a_shrunk_window_only_what_fits_is_retransmitted() {
     let mut host = connected(&real());
     host.write(3000).forget_sent();
     host.at(200).receives(". 1:1(0) ack 1 win 1400");
@@ -173,7 +174,7 @@ fn a_window_that_closed_over_what_was_sent_is_asked_with_the_first_segment() {
     assert!(sent.len() >= 4 && sent.iter().all(|text| text == ". 1:1001(1000) ack 1"), "{sent:?}");
 }
 
-/// What waits for the window does not keep back what is missing before it.
+/// Data that waits for the window does not delay the retransmission of data before it.
 #[test]
 fn a_piece_that_waits_for_the_window_lets_repairs_below_it_pass() {
     let mut host = connected(&real().with_recovery_only(Recovery::Rack));
@@ -217,9 +218,9 @@ fn a_report_ends_a_connection_that_is_yet_to_be_opened_if_it_is_in_vain(
     assert!(host.connection.on_unreachable(trouble, seq));
     assert_eq!(host.connection.trouble(), Some(trouble));
     if ends {
-        host.tells(&[Given]).is_in(RfcState::Closed).at(60_000).sends_nothing();
+        host.has_events(&[Given]).is_in(RfcState::Closed).at(60_000).sends_nothing();
     } else {
-        host.tells(&[]).is_in(RfcState::SynSent);
+        host.has_events(&[]).is_in(RfcState::SynSent);
     }
 }
 
@@ -229,7 +230,7 @@ fn a_report_ends_no_open_connection() {
     host.write(1000).forget_sent();
     let seq = host.origin().at(1);
     assert!(host.connection.on_unreachable(IcmpError::Unreachable(Unreachable::Port), seq));
-    host.tells(&[Established]).is_in(RfcState::Established);
+    host.has_events(&[Established]).is_in(RfcState::Established);
     host.receives(". 1:1(0) ack 1001");
     assert!(!host.connection.on_unreachable(IcmpError::Unreachable(Unreachable::Port), seq), "it is acknowledged");
 }
@@ -272,7 +273,7 @@ fn a_segment_of_which_the_window_holds_a_part_is_not_swallowed_for_ever() {
 /// The symptom: an old ACK arrived twice and closed the window again, so that what the path swallowed counted as what the
 /// receiver had no room for, and went again as it was for ever.
 #[test]
-fn a_segment_that_only_a_late_ack_says_is_beyond_the_window_is_not_swallowed_for_ever() {
+fn a_segment_beyond_the_window_of_only_a_late_ack_is_not_held_for_ever() {
     let mut host = Host::connect(&real().with_mss(1460).with_initial_window(2));
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1460,sackOK>").take_texts();
     host.write(2920).receives(". 1:1(0) ack 1461 win 0").forget_sent();
@@ -304,7 +305,7 @@ fn where_no_black_hole_is_looked_for_segments_stay_as_they_are() {
 
 /// RFC 7413 §4.2.1: what kept the SYN from passing may be its data.
 #[test]
-fn a_syn_too_big_for_the_path_goes_again_at_once_without_its_data() {
+fn a_syn_too_big_for_the_path_is_retransmitted_at_once_without_its_data() {
     let mut connection = Connection::connect(&real(), SeedTree::new(1));
     connection.open_fast(FastOpenOffer::WithoutCookie { mss: NonZeroU16::new(1460) });
     assert_eq!(connection.write(1000), Ok(1000));
@@ -314,7 +315,7 @@ fn a_syn_too_big_for_the_path_goes_again_at_once_without_its_data() {
     assert!(!connection.on_path_mtu(cx, 640, SeqNum(first.seq.0.wrapping_add(5000))), "a segment that was never sent");
     assert!(connection.poll_transmit(cx).is_none());
     assert!(connection.on_path_mtu(cx, 640, first.seq));
-    let again = connection.poll_transmit(cx).unwrap().segment;
-    assert_eq!((again.len, again.options.mss.map(NonZeroU16::get)), (0, Some(600)));
+    let retransmitted = connection.poll_transmit(cx).unwrap().segment;
+    assert_eq!((retransmitted.len, retransmitted.options.mss.map(NonZeroU16::get)), (0, Some(600)));
     assert!(!connection.on_path_mtu(cx, 640, first.seq), "the second one carried nothing");
 }

@@ -34,13 +34,13 @@ fn pair(config: &Config, identities: [Identity; 2]) -> (Connection, Connection) 
     (client, server)
 }
 
-fn strangers() -> [Identity; 2] {
+fn identities() -> [Identity; 2] {
     [100, 200].map(|origin| Identity { origin: SeqNum(origin), timestamp_offset: origin * 1_000_000 })
 }
 
 #[test]
 fn each_segment_names_its_part_of_the_stream_and_the_receiver_the_part_that_it_took() {
-    let (mut client, mut server) = pair(&plain(), strangers());
+    let (mut client, mut server) = pair(&plain(), identities());
     client.write(2500).unwrap();
     let segments = sent(&mut client, 10);
     assert_eq!(
@@ -56,7 +56,7 @@ fn each_segment_names_its_part_of_the_stream_and_the_receiver_the_part_that_it_t
 
 #[test]
 fn what_overlaps_the_front_is_skipped() {
-    let (mut client, mut server) = pair(&plain(), strangers());
+    let (mut client, mut server) = pair(&plain(), identities());
     client.write(600).unwrap();
     let first = sent(&mut client, 10).remove(0).segment;
     hand(&mut server, 20, &Segment { len: 200, ..first });
@@ -65,7 +65,7 @@ fn what_overlaps_the_front_is_skipped() {
 
 #[test]
 fn a_fin_is_no_byte_of_the_stream() {
-    let (mut client, mut server) = pair(&plain(), strangers());
+    let (mut client, mut server) = pair(&plain(), identities());
     client.write(10).unwrap();
     client.shutdown();
     let mut taken = Vec::new();
@@ -80,7 +80,7 @@ fn a_fin_is_no_byte_of_the_stream() {
 /// Found by the fuzzer: the number that a second FIN takes up was delivered as a byte.
 #[test]
 fn a_second_fin_elsewhere_is_no_byte_of_the_stream() {
-    let (mut client, mut server) = pair(&plain(), strangers());
+    let (mut client, mut server) = pair(&plain(), identities());
     client.write(10).unwrap();
     let data = sent(&mut client, 10).remove(0).segment;
     let fin = |position| Segment { flags: Flags::ACK | Flags::FIN, len: 0, seq: data.seq.at(position), ..data };
@@ -94,7 +94,7 @@ fn a_second_fin_elsewhere_is_no_byte_of_the_stream() {
 /// RFC 7323 §5.4: each connection's clock has an offset of its own, which no measurement sees.
 #[test]
 fn timestamps_leave_with_the_offset_and_measure_without_it() {
-    let (mut client, mut server) = pair(&Config::rfc(), strangers());
+    let (mut client, mut server) = pair(&Config::rfc(), identities());
     client.write(10).unwrap();
     let segment = sent(&mut client, 5_000_000).remove(0).segment;
     assert_eq!(segment.seq, SeqNum(101));
@@ -107,8 +107,8 @@ fn timestamps_leave_with_the_offset_and_measure_without_it() {
 }
 
 #[test]
-fn what_is_read_untold_is_read_and_nothing_tells_of_it() {
-    let (mut client, mut server) = pair(&plain(), strangers());
+fn data_drained_without_events_cause_no_event() {
+    let (mut client, mut server) = pair(&plain(), identities());
     while server.poll_event().is_some() {}
     client.write(2500).unwrap();
     carry(&mut client, &mut server, 10);

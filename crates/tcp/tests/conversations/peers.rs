@@ -50,7 +50,7 @@ fn a_window_is_not_scaled_where_one_side_did_not_offer_to() {
 fn the_handshakes_last_segment_may_carry_data_and_a_fin() {
     let mut host = Host::listen(&plain());
     host.receives("S 0:0(0) <mss 1000,sackOK>").forget_sent().receives("F. 1:101(100) ack 1");
-    host.is_in(RfcState::CloseWait).tells(&[Established, Readable, PeerClosed]);
+    host.is_in(RfcState::CloseWait).has_events(&[Established, Readable, PeerClosed]);
     host.sends(&[". 1:1(0) ack 102 win 63900"]);
 }
 
@@ -61,7 +61,7 @@ fn where_the_handshakes_last_ack_is_overtaken_data_open_the_connection() {
     host.receives("S 0:0(0) <mss 1000,sackOK>").forget_sent();
     host.receives(". 1001:2001(1000) ack 1").is_in(RfcState::Established);
     host.sends(&[". 1:1(0) ack 1 win 64000 <sack 1001:2001>"]);
-    host.receives(". 1:1001(1000) ack 1").receives(". 1:1(0) ack 1").tells(&[Established, Readable]);
+    host.receives(". 1:1001(1000) ack 1").receives(". 1:1(0) ack 1").has_events(&[Established, Readable]);
     assert_eq!(host.connection.received(), 2000);
 }
 
@@ -142,8 +142,8 @@ fn a_peer_with_a_window_of_half_a_segment_gets_everything_in_halves() {
 fn a_keep_alive_with_a_byte_of_rubbish_is_answered_and_the_byte_is_not_taken() {
     let mut host = Host::connected(&plain());
     host.receives(". 1:101(100) ack 1").forget_sent().at(1000).receives(". 100:101(1) ack 1");
-    let told = host.take_texts();
-    assert!(told.len() == 1 && told[0].starts_with(". 1:1(0) ack 101 "), "{told:?}");
+    let answers = host.take_texts();
+    assert!(answers.len() == 1 && answers[0].starts_with(". 1:1(0) ack 101 "), "{answers:?}");
     assert_eq!(host.connection.received(), 100);
 }
 
@@ -175,7 +175,7 @@ fn both_fins_cross_with_data_on_each() {
     host.write(500).shutdown().sends(&["P. 1:501(500) ack 1 win 64000", "F. 501:501(0) ack 1"]);
     host.at(150).receives("F. 1:301(300) ack 1").is_in(RfcState::Closing);
     host.at(200).receives(". 302:302(0) ack 502").is_in(RfcState::TimeWait);
-    host.tells(&[Established, Readable, earlybird_tcp::Event::Drained, PeerClosed, Closed]);
+    host.has_events(&[Established, Readable, earlybird_tcp::Event::Drained, PeerClosed, Closed]);
     assert_eq!(host.read(1000), 300);
 }
 
@@ -185,15 +185,15 @@ fn both_fins_cross_with_data_on_each() {
 #[case::zero("mss 0,", 536)]
 #[case::one("mss 1,", 48)]
 #[case::largest("mss 65535,", 1000)]
-fn whatever_segment_size_a_peer_tells_segments_have_a_size_that_works(#[case] told: &str, #[case] size: u64) {
+fn whatever_mss_a_peer_announces_segments_have_a_size_that_works(#[case] options: &str, #[case] size: u64) {
     let mut host = Host::connect(&real());
-    host.at(100).receives(&format!("S. 0:0(0) ack 1 <{told}sackOK>"));
+    host.at(100).receives(&format!("S. 0:0(0) ack 1 <{options}sackOK>"));
     assert_eq!(host.connection.effective_mss(), size);
 }
 
 /// RFC 6298 §5: what comes of an ACK that arrives after days is a timeout that is still one.
 #[test]
-fn an_ack_after_a_long_silence_leaves_a_timeout_that_works() {
+fn an_ack_after_a_long_idle_period_leaves_a_timeout_that_works() {
     let mut host = connected(&plain().with_lifetimes(earlybird_tcp::Lifetimes::UNLIMITED));
     host.write(1000).at(3 * 24 * 3600 * 1000).receives(". 1:1(0) ack 1001");
     assert!(host.connection.timer().timeout <= Duration::from_secs(60), "{:?}", host.connection.timer());

@@ -23,7 +23,7 @@ fn closed(config: &Config) -> Host {
 
 /// The symptom: cwnd 13 became 1 and the threshold 2, and five timeouts and frozen time were counted.
 #[test]
-fn a_peer_that_drops_the_probes_of_its_closed_window_leaves_the_congestion_window_alone() {
+fn a_peer_that_drops_the_probes_of_its_closed_window_does_not_change_the_congestion_window() {
     for recovery in [Recovery::Rfc6675, Recovery::Rack, Recovery::NewReno(NewRenoFlags::default())] {
         let mut host = closed(&plain().with_recovery_only(recovery));
         let (cwnd, ssthresh) = (host.connection.cwnd(), host.connection.ssthresh());
@@ -77,7 +77,7 @@ fn a_peer_that_takes_the_byte_of_each_probe_gets_them_all_and_the_window_does_no
 
 /// The interval starts again from the timeout once the window was open.
 #[test]
-fn a_window_that_opens_and_closes_again_is_probed_after_one_timeout() {
+fn a_window_that_opens_and_closes_is_probed_after_one_timeout() {
     let mut host = closed(&plain());
     host.at(8000).receives(". 1:1(0) ack 10001 win 1000").forget_sent();
     host.at(8100).receives(". 1:1(0) ack 10002 win 0").forget_sent();
@@ -98,7 +98,7 @@ fn a_window_of_300_bytes_is_filled_after_a_timeout() {
     assert_eq!(host.connection.statistics().timeouts, 1);
 }
 
-/// What does not fit is a window that is closed; a timeout of its own segments comes before.
+/// A window too small for a segment counts as closed; a timeout of segments in flight takes precedence.
 #[test]
 fn while_something_is_in_flight_the_retransmission_timer_runs_and_not_the_other() {
     let mut host = Host::connected(&plain());
@@ -126,7 +126,7 @@ fn an_empty_probe_has_a_number_that_was_acknowledged() {
     assert_eq!((host.connection.outstanding(), host.connection.statistics().timeouts), (1, 1));
 }
 
-/// What fits goes in place of a probe (`tcp_write_wakeup` too).
+/// Data that fits is sent in place of a probe (as by `tcp_write_wakeup`).
 #[test]
 fn no_empty_probe_leaves_where_300_bytes_fit() {
     let mut host = closed(&plain().with_window_probe(WindowProbe::Empty));

@@ -15,7 +15,7 @@ fn twenty(recovery: Recovery, window_reduction: WindowReduction) -> Host {
     host
 }
 
-/// What one ACK brought: the window after it, the estimate of the flight before anything was sent, and the numbers sent.
+/// The effects of one ACK: the window after it, the estimate of the flight before anything was sent, and the numbers sent.
 type Row = (f64, u64, Vec<u64>);
 
 /// Lets segments `lost` to 22 of the RFC's numbering arrive one by one, then the retransmission of its segment 0.
@@ -70,7 +70,7 @@ fn one_loss_of_twenty_sends_on_every_other_ack() {
 
 /// §8, first figure, upper half: the window falls at once, and half a round trip passes in silence.
 #[test]
-fn without_it_one_loss_of_twenty_silences_half_a_round_trip() {
+fn without_it_nothing_is_sent_for_half_a_round_trip_after_one_loss_of_twenty() {
     let mut host = twenty(Recovery::Rfc6675, WindowReduction::Immediate);
     let mut rows = rows(&mut host, 1, 21);
     host.at(303).ack(23, &[]);

@@ -91,7 +91,7 @@ fn with_fewer_the_reordering_window_decides() {
 /// §4: reordering within the window costs nothing. From then on three `SACKed` segments are no proof, and
 /// recovery keeps the window.
 #[test]
-fn a_segment_late_by_less_than_the_window_is_not_sent_again() {
+fn a_segment_late_by_less_than_the_window_is_not_retransmitted() {
     let mut host = sent(6);
     host.at(200).ack(1, &[2..3]);
     host.at(220).ack(3, &[]);
@@ -269,12 +269,12 @@ fn a_lost_retransmission_is_found_before_the_timeout_where_repairs_are_timed() {
 /// ask. The retransmission of 2 arrived, that of 1 left before it.
 #[test]
 fn a_retransmission_above_a_hole_reveals_the_loss_of_one_before_it_if_blocks_are_believed() {
-    for (believes_blocks, again) in [(false, &[][..]), (true, &[1])] {
+    for (believes_blocks, retransmitted) in [(false, &[][..]), (true, &[1])] {
         let rack = RackConfig { believes_blocks, ..RackConfig::RFC };
         let mut host = Host::connect(&config().with_timestamps(true).with_initial_window(10).with_rack(rack));
         host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 1/0>").write(10_000).forget_sent();
         host.at(200).receives(". 1:1(0) ack 1 <TS 101/100,sack 2001:10001>").sends_numbers(&[1, 2]);
-        host.at(300).receives(". 1:1(0) ack 1 <TS 201/100,sack 1001:10001>").sends_numbers(again);
+        host.at(300).receives(". 1:1(0) ack 1 <TS 201/100,sack 1001:10001>").sends_numbers(retransmitted);
     }
 }
 
@@ -299,7 +299,7 @@ fn a_repaired_loss_shrinks_the_window() {
 
 /// §7.4.2: a DSACK says that both arrived: nothing was lost.
 #[test]
-fn a_needless_probe_leaves_the_window() {
+fn a_spurious_probe_leaves_the_window() {
     let mut host = sent(10);
     host.at(200).ack(10, &[]);
     host.at(600).sends_timed(&[(600, 10)]);

@@ -28,7 +28,7 @@ fn deadline(millis: u64) -> Delivery {
 fn accepted(config: &Config) -> Host {
     let mut host = Host::listen(config);
     host.receives("S 0:0(0) <mss 100,sackOK,snack>").receives(". 1:1(0) ack 1").forget_sent();
-    host.tells(&[Established]);
+    host.has_events(&[Established]);
     host
 }
 
@@ -99,7 +99,7 @@ fn the_reader_behind_a_hole_loses_nothing_until_it_asks_and_then_gets_6_and_rcv_
 fn what_comes_in_order_is_read_in_order_frame_by_frame() {
     let mut host = accepted(&mtcp());
     assert_eq!(host.read_frame(), None);
-    host.receives(". 1:31(30) ack 1").receives(". 31:131(100) ack 1").tells(&[Readable]);
+    host.receives(". 1:31(30) ack 1").receives(". 31:131(100) ack 1").has_events(&[Readable]);
     assert_eq!(host.connection.peek_frame(), Some(Frame { position: 0, bytes: 30 }));
     assert_eq!([0; 3].map(|_| host.read_frame()), [Some((0, 30)), Some((30, 100)), None]);
     assert_eq!(host.connection.peek_frame(), None);
@@ -110,12 +110,12 @@ fn a_waiting_reader_gets_what_arrives_behind_a_hole_at_once() {
     let mut host = accepted(&mtcp());
     arrive(&mut host, [1]);
     assert_eq!((read_packet(&mut host), read_packet(&mut host)), (Some(1), None));
-    host.forget_sent().tells(&[Readable]);
+    host.forget_sent().has_events(&[Readable]);
     arrive(&mut host, [3]);
-    host.tells(&[Readable]).sends(&[". 1:1(0) ack 301 win 1900 <snack 1 101:1>"]);
+    host.has_events(&[Readable]).sends(&[". 1:1(0) ack 301 win 1900 <snack 1 101:1>"]);
     // It has something to read and waits for nothing: the next hole may be repaired.
     arrive(&mut host, [5]);
-    host.tells(&[]).sends(&[". 1:1(0) ack 301 <snack 1 101:1,sack 401:501>"]);
+    host.has_events(&[]).sends(&[". 1:1(0) ack 301 <snack 1 101:1,sack 401:501>"]);
     arrive(&mut host, [4]);
     host.sends(&[". 1:1(0) ack 501 win 1700 <snack 1 101:1>"]);
     assert_eq!([0; 4].map(|_| read_packet(&mut host)), [Some(3), Some(4), Some(5), None]);
@@ -143,9 +143,9 @@ fn a_reader_that_asks_gets_the_first_range_behind_the_hole_and_no_more_than_that
 fn while_nobody_reads_a_hole_is_repaired_as_ever() {
     let mut host = accepted(&mtcp());
     arrive(&mut host, [2, 3]);
-    host.sends(&[". 1:1(0) ack 1 win 2000 <sack 101:201>", ". 1:1(0) ack 1 <sack 101:301>"]).tells(&[]);
+    host.sends(&[". 1:1(0) ack 1 win 2000 <sack 101:201>", ". 1:1(0) ack 1 <sack 101:301>"]).has_events(&[]);
     arrive(&mut host, [1]);
-    host.sends(&[". 1:1(0) ack 301 win 1700"]).tells(&[Readable]);
+    host.sends(&[". 1:1(0) ack 301 win 1700"]).has_events(&[Readable]);
     assert_eq!([0; 3].map(|_| read_packet(&mut host)), [Some(1), Some(2), Some(3)]);
 }
 
@@ -253,7 +253,7 @@ fn with_a_peer_without_notices_nothing_is_skipped_on_either_side() {
 
 /// TCP-RC: only the receiver changes.
 #[test]
-fn without_the_option_the_reader_skips_and_says_nothing() {
+fn without_the_option_the_reader_skips_without_a_notice() {
     let mut host = Host::accepted(&with(|mode| mode.skip_notice = false));
     arrive(&mut host, [2]);
     host.forget_sent();
@@ -271,10 +271,10 @@ fn at_a_deadline_the_reader_skips_what_is_missing_before_the_one_that_waited() {
     arrive(&mut host, [6]);
     host.at(70);
     arrive(&mut host, [3]);
-    host.forget_sent().tells(&[Readable]);
+    host.forget_sent().has_events(&[Readable]);
     assert_eq!(host.deadline(), Some(110));
     // Both holes lie before packet 6. Nobody needs to read.
-    host.at(109).sends_nothing().at(110).tells(&[Readable]);
+    host.at(109).sends_nothing().at(110).has_events(&[Readable]);
     host.sends(&[". 1:1(0) ack 601 win 1700 <snack 3 301:2>"]);
     assert_eq!((host.connection.poll_skipped(), host.connection.poll_skipped()), (Some(100..200), Some(300..500)));
     assert_eq!([0; 4].map(|_| read_packet(&mut host)), [Some(1), Some(3), Some(6), None]);
@@ -293,35 +293,35 @@ fn a_reader_that_asks_behind_the_last_frame_finds_the_end() {
     let mut host = accepted(&mtcp());
     arrive(&mut host, [1]);
     host.receives("F. 201:301(100) ack 1").forget_sent();
-    host.tells(&[Readable]);
+    host.has_events(&[Readable]);
     assert_eq!([0; 2].map(|_| read_packet(&mut host)), [Some(1), Some(3)]);
-    host.tells(&[PeerClosed]).sends(&[". 1:1(0) ack 302 win 2000 <snack 1 101:1>"]).is_in(RfcState::CloseWait);
+    host.has_events(&[PeerClosed]).sends(&[". 1:1(0) ack 302 win 2000 <snack 1 101:1>"]).is_in(RfcState::CloseWait);
 
     let mut host = accepted(&mtcp());
     arrive(&mut host, [1]);
     host.receives("F. 201:201(0) ack 1").forget_sent();
     assert_eq!(read_packet(&mut host), Some(1));
-    host.tells(&[Readable]).is_in(RfcState::Established);
+    host.has_events(&[Readable]).is_in(RfcState::Established);
     assert_eq!(host.read_frame(), None);
-    host.tells(&[PeerClosed]).sends(&[". 1:1(0) ack 202 win 2000 <snack 1 101:1>"]);
+    host.has_events(&[PeerClosed]).sends(&[". 1:1(0) ack 202 win 2000 <snack 1 101:1>"]);
     assert_eq!(host.connection.poll_skipped(), Some(100..200));
-    host.shutdown().receives(". 202:202(0) ack 2").is_in(RfcState::Closed).tells(&[Closed]);
+    host.shutdown().receives(". 202:202(0) ack 2").is_in(RfcState::Closed).has_events(&[Closed]);
 }
 
 #[test]
 fn a_reader_that_waits_and_a_deadline_find_the_end_as_well() {
     let mut host = accepted(&mtcp());
     assert_eq!(host.read_frame(), None);
-    host.receives("F. 101:101(0) ack 1").tells(&[PeerClosed]).sends(&[". 1:1(0) ack 102 win 2000 <snack 1 1:1>"]);
+    host.receives("F. 101:101(0) ack 1").has_events(&[PeerClosed]).sends(&[". 1:1(0) ack 102 win 2000 <snack 1 1:1>"]);
 
     let mut host = accepted(&with(|mode| mode.delivery = deadline(100)));
-    host.receives("F. 101:101(0) ack 1").forget_sent().tells(&[]);
-    host.at(100).tells(&[PeerClosed]).sends(&[". 1:1(0) ack 102 win 2000 <snack 1 1:1>"]);
+    host.receives("F. 101:101(0) ack 1").forget_sent().has_events(&[]);
+    host.at(100).has_events(&[PeerClosed]).sends(&[". 1:1(0) ack 102 win 2000 <snack 1 1:1>"]);
 }
 
 /// No sender of frames cuts them anew; a peer of another kind may.
 #[test]
-fn what_is_cut_differently_when_it_is_sent_again_is_read_in_pieces_and_once() {
+fn data_cut_differently_in_a_retransmission_are_read_in_pieces_and_once() {
     let mut host = accepted(&mtcp());
     host.receives(". 101:151(50) ack 1").receives(". 71:171(100) ack 1").receives(". 1:101(100) ack 1");
     let frames = [0; 5].map(|_| host.read_frame());
@@ -365,12 +365,12 @@ fn a_peer_that_sends_single_bytes_fills_320_places_and_what_has_none_is_not_ackn
 
 /// §8.4, item 3: segments of whole frames and reads of one frame, without framing.
 #[test]
-fn without_framing_reads_cross_a_skip_and_the_reader_is_told_where() {
+fn without_framing_reads_cross_a_skip_and_the_reader_gets_its_position() {
     let mut host = accepted(&with(|mode| mode.framing = false));
     arrive(&mut host, [1, 3]);
     assert_eq!((host.read(100), host.read(100)), (100, 0), "a read alone skips nothing");
-    host.forget_sent().tells(&[Readable]);
-    host.wait().tells(&[Readable]).sends(&[". 1:1(0) ack 301 win 1900 <snack 1 101:1>"]);
+    host.forget_sent().has_events(&[Readable]);
+    host.wait().has_events(&[Readable]).sends(&[". 1:1(0) ack 301 win 1900 <snack 1 101:1>"]);
     assert_eq!((host.read(40), host.read(100), host.read(100)), (40, 60, 0));
     assert_eq!((host.connection.poll_skipped(), host.connection.poll_skipped()), (Some(100..200), None));
     // The wait ended with the read that found something …

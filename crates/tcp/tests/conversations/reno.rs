@@ -111,7 +111,7 @@ fn after_a_timeout_duplicates_of_what_was_sent_before_it_retransmit_nothing() {
 
 /// Jacobson 1988: a fast retransmit, then slow start from there.
 #[test]
-fn tahoe_starts_again_with_one_segment() {
+fn tahoe_restarts_with_one_segment() {
     let mut host = ten_out(plain(), Recovery::Tahoe);
     duplicates(&mut host, 1, 3).sends_numbers(&[11, 12, 1]).has_window(1.0, 6.0);
     duplicates(&mut host, 1, 5).sends_nothing();

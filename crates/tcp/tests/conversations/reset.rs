@@ -9,8 +9,8 @@ use earlybird_tcp::{RfcState, WriteError};
 #[test]
 fn a_reset_at_exactly_the_expected_number_ends_the_connection() {
     let mut host = Host::connected(&plain());
-    host.tells(&[Established]).write(1000).forget_sent();
-    host.receives("R 1:1(0)").is_in(RfcState::Closed).tells(&[Reset]).sends_nothing();
+    host.has_events(&[Established]).write(1000).forget_sent();
+    host.receives("R 1:1(0)").is_in(RfcState::Closed).has_events(&[Reset]).sends_nothing();
     assert_eq!(host.deadline(), None);
 }
 
@@ -18,8 +18,8 @@ fn a_reset_at_exactly_the_expected_number_ends_the_connection() {
 #[test]
 fn a_reset_elsewhere_in_the_window_is_challenged() {
     let mut host = Host::connected(&plain());
-    host.tells(&[Established]);
-    host.receives("R 2:2(0)").is_in(RfcState::Established).tells(&[]).sends(&[". 1:1(0) ack 1 win 64000"]);
+    host.has_events(&[Established]);
+    host.receives("R 2:2(0)").is_in(RfcState::Established).has_events(&[]).sends(&[". 1:1(0) ack 1 win 64000"]);
     host.receives("R 1:1(0)").is_in(RfcState::Closed);
 }
 

@@ -223,7 +223,7 @@ fn a_lost_retransmission_waits_for_the_timer() {
 
 /// §5: "`RecoveryPoint`": one reduction for all losses of a window.
 #[test]
-fn losses_below_the_recovery_point_do_not_reduce_the_window_again() {
+fn losses_below_the_recovery_point_do_not_reduce_the_window_twice() {
     let mut host = ten_of(100);
     host.ack(1, &[2..5]).has_window(5.0, 5.0).forget_sent();
     // 7 is lost as well: pipe = 0, then one more with each of five segments.
@@ -259,7 +259,7 @@ fn after_a_timeout_sacked_segments_are_skipped() {
 
 /// RFC 2018 §8: a receiver may drop what it `SACKed`. If the first segment is `SACKed` when the timer ends, it did.
 #[test]
-fn a_receiver_that_reneges_gets_everything_again() {
+fn a_receiver_that_reneges_gets_everything_retransmitted() {
     let mut host = ten_of(10);
     host.ack(1, &[2..4]).sends_nothing();
     host.at(1100).sends_timed(&[(1100, 1)]);

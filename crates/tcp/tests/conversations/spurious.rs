@@ -50,7 +50,7 @@ fn f_rto_takes_back_a_timeout_caused_by_a_delay() {
 
 /// RFC 8985 §6.2, step 5: only what something sent later has overtaken is lost, however old it is.
 #[test]
-fn rack_does_not_find_lost_again_what_a_needless_timeout_had_marked() {
+fn rack_does_not_mark_twice_what_a_spurious_timeout_had_marked() {
     let mut host = timed_out(plain().with_spurious(FORWARD).with_recovery_only(Recovery::Rack));
     host.at(1300).ack(2, &[]).ack(3, &[]).has_window(11.0, f64::INFINITY);
     for next in 4..=11 {
@@ -148,7 +148,7 @@ fn dsacks_take_two_timeouts_for_one_segment_back() {
 
 /// RFC 4015 (8): a mark was echoed, so there is congestion though nothing was lost.
 #[test]
-fn an_echoed_mark_keeps_the_reduction_of_a_needless_timeout() {
+fn an_echoed_mark_keeps_the_reduction_of_a_spurious_timeout() {
     let config = undoing(Undo::Eifel).with_initial_window(10).with_timestamps(true).with_ecn(EcnMode::Classic);
     let mut host = Host::connect(&config);
     host.at(100).receives("SE. 0:0(0) ack 1 <mss 1000,sackOK,TS 7/0>").write(1_000_000).forget_sent();
@@ -161,7 +161,7 @@ fn an_echoed_mark_keeps_the_reduction_of_a_needless_timeout() {
 
 /// The ACK of the retransmission echoes its time: the loss was real.
 #[test]
-fn eifel_leaves_a_real_loss_alone() {
+fn eifel_does_not_undo_a_real_loss() {
     let mut host = Host::connect(&undoing(Undo::Eifel).with_initial_window(10).with_timestamps(true));
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 7/0>").write(1_000_000);
     host.at(1100).forget_sent();
@@ -174,7 +174,7 @@ fn eifel_leaves_a_real_loss_alone() {
 /// The ACK that goes forward answers a retransmission from before the reduction: its time is older, and proves nothing. So does
 /// Linux, whose `retrans_stamp` stays as long as anything sent again is outstanding.
 #[test]
-fn eifel_is_not_misled_by_what_an_earlier_recovery_sent_again() {
+fn eifel_is_not_misled_by_retransmissions_of_an_earlier_recovery() {
     let config = undoing(Undo::Eifel).with_initial_window(10).with_timestamps(true).with_recovery_only(Recovery::Rack);
     let mut host = Host::connect(&config);
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 7/0>").write(1_000_000).forget_sent();
@@ -206,7 +206,7 @@ fn eifel_takes_back_a_fast_retransmit_caused_by_reordering() {
 
 /// Without blocks of SACK three duplicates tell as much, and its end is told by nothing else.
 #[test]
-fn a_recovery_that_counts_duplicates_ends_when_it_proves_needless() {
+fn a_recovery_that_counts_duplicates_ends_when_it_proves_spurious() {
     for recovery in [Recovery::Reno { second_fast_retransmit: true }, Recovery::NewReno(NewRenoFlags::default())] {
         let config = undoing(Undo::Eifel).with_initial_window(10).with_timestamps(true).with_recovery_only(recovery);
         let mut host = Host::connect(&config);
@@ -257,7 +257,7 @@ fn a_dsack_for_one_of_two_retransmissions_takes_nothing_back() {
 /// RFC 2883 §4: the first block tells what arrived twice, once; what lies above a hole is followed by the block it is part
 /// of.
 #[test]
-fn what_arrives_twice_is_told_once_in_the_first_block() {
+fn a_duplicate_is_reported_once_in_the_first_block() {
     let mut host = Host::accepted(&plain());
     host.receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 63000"]);
     // §4.1.1, §4.1.3: a whole segment, and the first half of one.
@@ -279,7 +279,7 @@ fn what_arrives_twice_is_told_once_in_the_first_block() {
 
 /// ns-2's receivers tell of no duplicates.
 #[test]
-fn in_the_ns2_profile_nothing_is_told() {
+fn in_the_ns2_profile_nothing_is_reported() {
     let mut host = Host::accepted(&Config::ns2().with_acking(plain().acks.policy));
     host.receives(". 1:1001(1000) ack 1").forget_sent();
     host.receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 1001 win 63000"]);

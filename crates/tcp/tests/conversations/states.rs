@@ -1,4 +1,4 @@
-//! What a peer, or somebody who pretends to be one, may send at any time, in every state: RFC 9293 §3.10.7, RFC 5961.
+//! Segments that a peer, or a host that spoofs one, may send in every state: RFC 9293 §3.10.7, RFC 5961.
 
 use crate::host::Host;
 use crate::plain;
@@ -7,7 +7,7 @@ use earlybird_tcp::{Ending, RfcState};
 use rstest::rstest;
 use std::iter;
 
-/// Where both ends know each other's first number, and neither has said all and heard that.
+/// The synchronized states before TIME-WAIT, in which some FIN or its ACK is still missing.
 const OPEN: [RfcState; 6] = [
     RfcState::Established,
     RfcState::FinWait1,
@@ -17,7 +17,7 @@ const OPEN: [RfcState; 6] = [
     RfcState::LastAck,
 ];
 
-/// Where a reset is obeyed and a SYN is not.
+/// The states in which a reset is obeyed and a SYN is not.
 fn with_a_peer() -> impl Iterator<Item = RfcState> {
     iter::once(RfcState::SynReceived).chain(OPEN)
 }
@@ -70,7 +70,7 @@ fn a_reset_at_the_number_expected_ends_the_connection_in_every_state() {
     for state in with_a_peer() {
         let mut host = host_in(state);
         let (next, _) = numbers(state);
-        host.receives(&format!("R {next}:{next}(0)")).is_in(RfcState::Closed).tells(&[Reset]).sends_nothing();
+        host.receives(&format!("R {next}:{next}(0)")).is_in(RfcState::Closed).has_events(&[Reset]).sends_nothing();
         assert_eq!((host.deadline(), host.connection.ending()), (None, Some(Ending::Reset)));
     }
 }
@@ -80,7 +80,7 @@ fn a_reset_at_the_number_expected_ends_the_connection_in_every_state() {
 fn a_reset_refuses_an_opener_only_if_it_acknowledges_the_syn() {
     let mut host = host_in(RfcState::SynSent);
     host.receives("R 0:0(0)").receives("R. 0:0(0) ack 0").receives("R. 0:0(0) ack 2").is_in(RfcState::SynSent);
-    host.sends_nothing().receives("R. 0:0(0) ack 1").is_in(RfcState::Closed).tells(&[Refused]).sends_nothing();
+    host.sends_nothing().receives("R. 0:0(0) ack 1").is_in(RfcState::Closed).has_events(&[Refused]).sends_nothing();
 }
 
 /// RFC 5961 §3.2, 2 and 3, §4.2.
@@ -91,7 +91,7 @@ fn resets_elsewhere_and_syns_end_no_connection_in_any_state(
 ) {
     for state in with_a_peer() {
         let mut host = host_in(state);
-        host.receives(&format!("{flag} {number}:{number}(0)")).is_in(state).tells(&[]);
+        host.receives(&format!("{flag} {number}:{number}(0)")).is_in(state).has_events(&[]);
         let answer = challenge(state);
         assert_eq!(host.take_texts(), if is_answered { vec![answer] } else { Vec::new() });
     }
@@ -105,7 +105,7 @@ fn an_ack_of_what_was_never_sent_changes_nothing_in_any_open_state() {
         let (next, own) = numbers(state);
         host.receives(&format!(". {next}:{next}(0) ack {}", own + 1))
             .is_in(state)
-            .tells(&[])
+            .has_events(&[])
             .sends(&[&challenge(state)]);
     }
 }
@@ -116,7 +116,7 @@ fn an_ack_of_what_was_never_sent_is_reset_while_the_connection_opens(
     #[values(RfcState::SynSent, RfcState::SynReceived)] state: RfcState,
 ) {
     let mut host = host_in(state);
-    host.receives(". 1:1(0) ack 2").is_in(state).tells(&[]).sends(&["R 2:2(0) win 0"]);
+    host.receives(". 1:1(0) ack 2").is_in(state).has_events(&[]).sends(&["R 2:2(0) win 0"]);
 }
 
 /// RFC 9293 §3.10.7.4, first: what lies outside the window is answered, so that a peer that lost its way finds back.
@@ -127,21 +127,21 @@ fn what_lies_outside_the_window_is_answered_and_not_taken_in_any_open_state(
     for state in OPEN {
         let mut host = host_in(state);
         let (_, own) = numbers(state);
-        host.receives(&format!("{segment} ack {}", own - u32::from(own > 1))).is_in(state).tells(&[]);
+        host.receives(&format!("{segment} ack {}", own - u32::from(own > 1))).is_in(state).has_events(&[]);
         assert_eq!((host.take_texts().len(), host.connection.received()), (1, taken));
     }
 }
 
 /// RFC 9293 §3.10.7.4, eighth: its sender has not got the ACK.
 #[test]
-fn a_fin_that_comes_again_is_acknowledged_again() {
+fn a_repeated_fin_is_acknowledged_each_time() {
     for state in BEHIND_THE_PEERS_FIN {
         let mut host = host_in(state);
         let (_, own) = numbers(state);
         let acked = if state == RfcState::TimeWait { own } else { 1 };
-        host.receives(&format!("F. 1:1(0) ack {acked}")).is_in(state).tells(&[]);
-        let told = host.take_texts();
-        assert!(told.len() == 1 && told[0].contains(" ack 2 "), "{told:?}");
+        host.receives(&format!("F. 1:1(0) ack {acked}")).is_in(state).has_events(&[]);
+        let answers = host.take_texts();
+        assert!(answers.len() == 1 && answers[0].contains(" ack 2 "), "{answers:?}");
     }
 }
 
@@ -150,7 +150,7 @@ fn a_fin_that_comes_again_is_acknowledged_again() {
 fn data_behind_the_peers_fin_are_no_part_of_the_stream() {
     for state in BEHIND_THE_PEERS_FIN {
         let mut host = host_in(state);
-        host.receives(". 2:102(100) ack 1").is_in(state).tells(&[]);
+        host.receives(". 2:102(100) ack 1").is_in(state).has_events(&[]);
         assert_eq!(host.connection.received(), 0);
     }
 }
@@ -187,6 +187,6 @@ fn an_abort_resets_the_peer_in_every_state_in_which_there_is_one(#[case] state: 
 #[case::our_fin_has_arrived(RfcState::FinWait2, 2)]
 fn data_for_an_application_that_has_gone_reset_the_peer(#[case] state: RfcState, #[case] expected: u64) {
     let mut host = host_in(state);
-    host.close().receives(&format!(". 1:101(100) ack {expected}")).is_in(RfcState::Closed).tells(&[Aborted]);
+    host.close().receives(&format!(". 1:101(100) ack {expected}")).is_in(RfcState::Closed).has_events(&[Aborted]);
     host.sends(&[&format!("R {expected}:{expected}(0) win 0")]);
 }

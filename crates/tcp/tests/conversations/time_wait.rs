@@ -24,24 +24,24 @@ fn stamped() -> Host {
 }
 
 #[track_caller]
-fn makes_way(mut host: Host, syn: &str) {
-    host.receives(syn).is_in(RfcState::Closed).tells(&[TimeWaitReused]).sends_nothing();
+fn is_reused(mut host: Host, syn: &str) {
+    host.receives(syn).is_in(RfcState::Closed).has_events(&[TimeWaitReused]).sends_nothing();
     assert_eq!((host.deadline(), host.connection.ending()), (None, Some(Ending::InOrder)));
 }
 
 #[track_caller]
 fn stays(mut host: Host, syn: &str) {
-    host.receives(syn).is_in(RfcState::TimeWait).tells(&[]).sends_nothing();
+    host.receives(syn).is_in(RfcState::TimeWait).has_events(&[]).sends_nothing();
     assert_eq!((host.deadline(), host.connection.drop_counters().openings), (Some(60_200), 1));
 }
 
 /// RFC 6191 §2, where the connection used timestamps.
 #[test]
 fn a_syn_with_a_newer_timestamp_takes_over_and_an_older_one_is_dropped() {
-    makes_way(stamped(), "S 0:0(0) <mss 1000,TS 701/0>");
-    makes_way(stamped(), "S 2000000000:2000000000(0) <mss 1000,TS 701/0>");
-    makes_way(stamped(), "S 2:2(0) <mss 1000,TS 700/0>");
-    makes_way(stamped(), "S 2:2(0) <mss 1000>");
+    is_reused(stamped(), "S 0:0(0) <mss 1000,TS 701/0>");
+    is_reused(stamped(), "S 2000000000:2000000000(0) <mss 1000,TS 701/0>");
+    is_reused(stamped(), "S 2:2(0) <mss 1000,TS 700/0>");
+    is_reused(stamped(), "S 2:2(0) <mss 1000>");
     stays(stamped(), "S 1:1(0) <mss 1000,TS 700/0>");
     stays(stamped(), "S 5000:5000(0) <mss 1000,TS 699/0>");
     stays(stamped(), "S 1:1(0) <mss 1000>");
@@ -50,8 +50,8 @@ fn a_syn_with_a_newer_timestamp_takes_over_and_an_older_one_is_dropped() {
 /// RFC 6191 §2, where it did not.
 #[test]
 fn without_timestamps_a_syn_takes_over_with_a_higher_number_or_a_timestamp() {
-    makes_way(waiting(&plain()), "S 2:2(0) <mss 1000>");
-    makes_way(waiting(&plain()), "S 2000000:2000000(0) <mss 1000,TS 1/0>");
+    is_reused(waiting(&plain()), "S 2:2(0) <mss 1000>");
+    is_reused(waiting(&plain()), "S 2000000:2000000(0) <mss 1000,TS 1/0>");
     stays(waiting(&plain()), "S 1:1(0) <mss 1000,TS 1/0>");
     stays(waiting(&plain()), "S 0:0(0) <mss 1000>");
     stays(waiting(&plain()), "S 4294000000:4294000000(0) <mss 1000>");
@@ -59,7 +59,7 @@ fn without_timestamps_a_syn_takes_over_with_a_higher_number_or_a_timestamp() {
     let mut host = Host::connect(&Config::rfc());
     host.at(100).receives("S. 0:0(0) ack 1 <mss 1000>").shutdown().at(200).receives("F. 1:1(0) ack 2").forget_sent();
     while host.connection.poll_event().is_some() {}
-    makes_way(host, "S 0:0(0) <mss 1000,TS 1/0>");
+    is_reused(host, "S 0:0(0) <mss 1000,TS 1/0>");
 }
 
 /// RFC 1337 §3, (F1): "Ignore RST segments in TIME-WAIT state."
@@ -67,7 +67,7 @@ fn without_timestamps_a_syn_takes_over_with_a_higher_number_or_a_timestamp() {
 fn no_reset_ends_time_wait() {
     let mut host = waiting(&plain());
     host.receives("R 2:2(0)").receives("R. 2:2(0) ack 2").receives("R 2:102(100)").receives("RS 500:500(0)");
-    host.is_in(RfcState::TimeWait).tells(&[]).sends_nothing();
+    host.is_in(RfcState::TimeWait).has_events(&[]).sends_nothing();
     assert_eq!((host.deadline(), host.connection.drop_counters().resets), (Some(60_200), 4));
 }
 

@@ -149,7 +149,7 @@ fn a_fast_retransmit_restarts_the_timer() {
 
 /// The traced values: the length of the timer, and the silence since the last progress (session frozen time).
 #[test]
-fn an_expiry_tells_its_timer_and_the_time_since_progress() {
+fn an_expiry_reports_its_timer_and_the_time_since_progress() {
     let mut host = Host::connected(&quick());
     // Progress at 150 ms, then nothing: the timer is restarted at 150 ms and again by its own end.
     host.write(2000).at(150).ack(2, &[]).at(2000);

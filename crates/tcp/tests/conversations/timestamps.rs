@@ -98,7 +98,7 @@ fn the_first_data_segment_is_echoed_not_the_syn() {
 
 /// RFC 2883 tells of data received twice; a segment that is too old for its timestamp was not received.
 #[test]
-fn what_an_old_segment_behind_a_hole_brings_is_not_told_as_a_duplicate() {
+fn the_data_of_an_old_segment_behind_a_hole_are_not_reported_as_a_duplicate() {
     let mut host = Host::listen(&Config::rfc());
     host.receives("S 0:0(0) <mss 1000,sackOK,TS 700/0>").receives(". 1:1(0) ack 1 <TS 700/0>");
     host.receives(". 1:1001(1000) ack 1 <TS 710/0>").receives(". 2001:3001(1000) ack 1 <TS 720/0>").forget_sent();

@@ -23,7 +23,7 @@ fn a_reader_that_does_not_read_closes_its_window_step_by_step() {
 
 /// RFC 9293 §3.8.6.2.2: silly windows are avoided by waiting until half of the buffer is free.
 #[test]
-fn a_closed_window_is_told_anew_when_2000_of_4000_bytes_are_free() {
+fn a_closed_window_is_updated_when_2000_of_4000_bytes_are_free() {
     let mut host = Host::accepted(&four_segments());
     host.receives(". 1:1001(1000) ack 1").receives(". 1001:2001(1000) ack 1");
     host.receives(". 2001:3001(1000) ack 1").receives(". 3001:4001(1000) ack 1").forget_sent();
@@ -86,7 +86,7 @@ fn a_closed_window_is_probed_with_one_byte_after_a_timeout_and_reopens() {
 
 /// RFC 9293 §3.8.6.1: the interval between probes grows exponentially.
 #[test]
-fn a_probe_that_the_receiver_does_not_take_goes_again_after_2_and_4_s() {
+fn a_probe_that_the_receiver_does_not_take_is_repeated_after_2_and_4_s() {
     let mut host = Host::connected(&plain());
     host.receives(". 1:1(0) ack 1 win 0").write(3000).at(1100).sends_timed(&[(1100, 1)]);
     host.at(1200).receives(". 1:1(0) ack 1 win 0");
@@ -149,7 +149,7 @@ fn a_flood_of_single_bytes_behind_holes_takes_64_places_and_what_is_next_is_take
     assert_eq!(host.connection.received(), 130);
 }
 
-/// What a closed receiver is told beside data it has no room for is believed (RFC 9293 §3.10.7.4).
+/// The ACK field is processed although a closed receiver has no room for the data (RFC 9293 §3.10.7.4).
 #[test]
 fn the_ack_of_a_segment_that_a_closed_window_refuses_counts() {
     let mut host = Host::accepted(&plain().with_max_window(1));
@@ -170,25 +170,25 @@ fn scaled(config: &Config) -> Host {
 #[test]
 fn the_right_edge_does_not_move_back_where_steps_of_a_scaled_window_do_not_fit_the_segments() {
     let mut host = scaled(&plain().with_max_window(1000));
-    let (mut next, mut told) = (1, 0);
+    let (mut next, mut advertised) = (1, 0);
     for number in 0..950 {
         let len = 1000 - number % 16;
         host.receives(&format!(". {next}:{}({len}) ack 1", next + len));
         next += len;
         for edge in host.right_edges(4) {
-            assert!(edge >= told, "the edge moves back from {told} to {edge}");
-            told = edge;
+            assert!(edge >= advertised, "the edge moves back from {advertised} to {edge}");
+            advertised = edge;
         }
     }
     // And all that was told is taken.
-    let rest = told - next;
+    let rest = advertised - next;
     assert!(rest > 0);
-    while next < told {
-        let len = (told - next).min(1000);
+    while next < advertised {
+        let len = (advertised - next).min(1000);
         host.receives(&format!(". {next}:{}({len}) ack 1", next + len));
         next += len;
     }
-    assert_eq!(host.connection.received(), told - 1);
+    assert_eq!(host.connection.received(), advertised - 1);
 }
 
 /// RFC 9293 §3.8.6.2.2 (MUST-39): the edge moves on by a segment or half of the buffer.

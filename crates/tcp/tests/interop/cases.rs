@@ -1,4 +1,4 @@
-//! What the two say to one another.
+//! Transfers between earlybird and smoltcp.
 
 use crate::network::{Faults, Seen, converse};
 use crate::ours::Ours;
@@ -88,8 +88,18 @@ impl Case {
         let mut ends: [Box<dyn Host>; 2] = [Box::new(ours), Box::new(smol)];
         let seen = converse(&mut ends, self.faults, self.seed);
         let [ours, smol] = ends.each_ref().map(|end| end.application());
-        assert!(smol.heard == ours.text, "smoltcp heard {} of {} bytes, or others", smol.heard.len(), ours.text.len());
-        assert!(ours.heard == smol.text, "we heard {} of {} bytes, or others", ours.heard.len(), smol.text.len());
+        assert!(
+            smol.received == ours.text,
+            "smoltcp received {} of {} bytes, or others",
+            smol.received.len(),
+            ours.text.len()
+        );
+        assert!(
+            ours.received == smol.text,
+            "we received {} of {} bytes, or others",
+            ours.received.len(),
+            smol.text.len()
+        );
         assert!(seen.largest <= 1500, "a packet of {} bytes", seen.largest);
         seen
     }
@@ -137,7 +147,7 @@ fn a_window_beyond_64_kilobytes_is_used(#[values(false, true)] is_v6: bool, #[va
 }
 
 #[rstest]
-fn a_closed_window_opens_again(#[values(false, true)] is_v6: bool, #[values(0, 10)] lost: u64) {
+fn a_closed_window_reopens(#[values(false, true)] is_v6: bool, #[values(0, 10)] lost: u64) {
     // Losses may hit the window's opening: then only probes find it.
     let faults = Faults { lost, ..Faults::default() };
     let seen = Case { is_v6, faults, writes: [200_000, 0], reads_from: [0, 60], ..Case::default() }.run();
@@ -169,7 +179,7 @@ fn every_byte_arrives_with_the_linux_profile(
 }
 
 #[rstest]
-fn with_the_linux_profile_a_closed_window_opens_again(#[values(0, 10)] lost: u64) {
+fn with_the_linux_profile_a_closed_window_reopens(#[values(0, 10)] lost: u64) {
     let faults = Faults { lost, ..Faults::default() };
     let case = || Case { config: linux(false), faults, ..Case::default() };
     let seen = Case { writes: [200_000, 0], reads_from: [0, 60], ..case() }.run();

@@ -22,12 +22,12 @@ pub(crate) trait Host {
     fn is_over(&mut self) -> bool;
 }
 
-/// What an application writes and has read.
+/// The data that an application writes and has read.
 #[derive(Debug, Default)]
 pub(crate) struct Application {
     pub(crate) text: Vec<u8>,
     pub(crate) written: usize,
-    pub(crate) heard: Vec<u8>,
+    pub(crate) received: Vec<u8>,
     /// It does not read before.
     pub(crate) reads_from: Instant,
     /// It closes only after the other side has.

@@ -1,11 +1,11 @@
-//! What lies between the two ends.
+//! The network between the two ends.
 
 use crate::Host;
 use earlybird_units::{Duration, Instant, Random, SeedTree};
 use earlybird_wire::{Checksums, Parsed, parse};
 use std::collections::BTreeMap;
 
-/// What happens to packets, each with a probability in percent.
+/// Faults of the network, each with a probability in percent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Faults {
     pub(crate) lost: u64,
@@ -14,7 +14,7 @@ pub(crate) struct Faults {
     pub(crate) late: u64,
 }
 
-/// What was seen on the way.
+/// Segments and options seen in the network.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     /// Segments with SACK blocks, of each end.
@@ -27,7 +27,7 @@ pub(crate) struct Seen {
     pub(crate) stamps: [u32; 2],
     /// The largest packet in bytes.
     pub(crate) largest: usize,
-    /// When both ends were done.
+    /// The time at which both ends were done.
     pub(crate) end: Instant,
 }
 
@@ -51,7 +51,7 @@ struct Network {
     random: Random,
     faults: Faults,
     /// By time of arrival, then in order of sending: to which end.
-    on_the_way: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
+    in_flight: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
     sent: u64,
     seen: Seen,
 }
@@ -72,7 +72,7 @@ impl Network {
         let is_late = self.happens(self.faults.late);
         let extra = if is_late { self.random.duration_between(Duration::ZERO, DELAY * 2) } else { Duration::ZERO };
         self.sent += 1;
-        self.on_the_way.insert((now + DELAY + extra, self.sent), (1 - from, packet));
+        self.in_flight.insert((now + DELAY + extra, self.sent), (1 - from, packet));
     }
 
     fn happens(&mut self, percent: u64) -> bool {
@@ -82,8 +82,8 @@ impl Network {
 
 /// Lets the two talk until both are done, and gives what was seen; end 0 opens.
 pub(crate) fn converse(ends: &mut [Box<dyn Host>; 2], faults: Faults, seed: u64) -> Seen {
-    let (random, on_the_way) = (SeedTree::new(seed).random(), BTreeMap::new());
-    let mut network = Network { random, faults, on_the_way, sent: 0, seen: Seen::default() };
+    let (random, in_flight) = (SeedTree::new(seed).random(), BTreeMap::new());
+    let mut network = Network { random, faults, in_flight, sent: 0, seen: Seen::default() };
     let mut now = Instant::ZERO;
     for _ in 0..STEPS {
         for (number, end) in ends.iter_mut().enumerate() {
@@ -92,14 +92,14 @@ pub(crate) fn converse(ends: &mut [Box<dyn Host>; 2], faults: Faults, seed: u64)
         if ends.iter_mut().all(|end| end.is_over()) {
             return Seen { end: now, ..network.seen };
         }
-        let arrival = network.on_the_way.first_key_value().map(|((at, _), _)| *at);
+        let arrival = network.in_flight.first_key_value().map(|((at, _), _)| *at);
         let next = ends.each_mut().map(|end| end.next(now));
         now = [arrival, next[0], next[1]].into_iter().flatten().min().expect("nobody waits for ever").max(now);
-        while let Some(entry) = network.on_the_way.first_entry().filter(|entry| entry.key().0 <= now) {
+        while let Some(entry) = network.in_flight.first_entry().filter(|entry| entry.key().0 <= now) {
             let (to, packet) = entry.remove();
             ends[to].receive(now, packet);
         }
     }
-    let heard = ends.each_ref().map(|end| end.application().heard.len());
-    panic!("no end at {now:?}: {heard:?} bytes were heard");
+    let received = ends.each_ref().map(|end| end.application().received.len());
+    panic!("no end at {now:?}: {received:?} bytes were received");
 }

@@ -51,7 +51,7 @@ impl Ours {
             && let count @ 1.. = self.assembler.read(&mut buffer)
         {
             assert_eq!(self.connection.read(count as u64), count as u64);
-            self.application.heard.extend(&buffer[..count]);
+            self.application.received.extend(&buffer[..count]);
         }
     }
 

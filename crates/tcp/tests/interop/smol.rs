@@ -97,7 +97,7 @@ impl Smol {
         Self { interface, sockets, handle, device, application, is_closed: false }
     }
 
-    /// What the application does at this time.
+    /// Runs the application at this time.
     fn act(&mut self, now: Instant) {
         let socket = self.sockets.get_mut::<Socket<'_>>(self.handle);
         let application = &mut self.application;
@@ -105,10 +105,10 @@ impl Smol {
             application.written += socket.send_slice(&application.text[application.written..]).expect("it can");
         }
         if application.reads(now) && socket.can_recv() {
-            let heard = &mut application.heard;
+            let received = &mut application.received;
             let mut buffer = [0; 4096];
             while let Ok(count @ 1..) = socket.recv_slice(&mut buffer) {
-                heard.extend(&buffer[..count]);
+                received.extend(&buffer[..count]);
             }
         }
         let is_open = !matches!(socket.state(), State::Listen | State::SynSent | State::SynReceived);

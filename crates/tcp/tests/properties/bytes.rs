@@ -1,6 +1,6 @@
 //! Payload from end to end: what is read is what was written, whatever becomes of the packets on the way.
 
-use crate::cable::{Fate, Faults, faults};
+use crate::link::{Fate, Faults, faults};
 use earlybird_tcp::{AcceptedRange, Assembler, Config, Connection, Cx, Event, IpVersion, Lifetimes, Ring, Transmit};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::Segment;

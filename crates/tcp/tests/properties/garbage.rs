@@ -46,7 +46,7 @@ enum Notice {
     Skipped(Number, u32, u16),
 }
 
-/// What befalls the connection.
+/// The events that the connection is exposed to.
 #[derive(Clone, Debug)]
 enum Blow {
     Segment(Garbage),
@@ -126,9 +126,9 @@ fn blows() -> impl Strategy<Value = Vec<Blow>> {
     vec(blow, 1..80)
 }
 
-/// How far the connection has come before the blows.
+/// The state of the connection before the first event.
 #[derive(Clone, Copy, Debug)]
-enum Stage {
+enum VictimState {
     Listening,
     Opening,
     HalfOpen,
@@ -144,19 +144,19 @@ struct Victim {
 }
 
 impl Victim {
-    fn new(config: Config, stage: Stage) -> Self {
+    fn new(config: Config, state: VictimState) -> Self {
         let seeds = SeedTree::new(1);
-        let connection = match stage {
-            Stage::Opening => Connection::connect(&config, seeds),
-            Stage::Listening | Stage::HalfOpen | Stage::Open => Connection::listen(&config, seeds),
+        let connection = match state {
+            VictimState::Opening => Connection::connect(&config, seeds),
+            VictimState::Listening | VictimState::HalfOpen | VictimState::Open => Connection::listen(&config, seeds),
         };
         let mut victim = Self { connection, config, now: Instant::ZERO, last: Segment::default() };
         victim.serve();
         let options = Options { window_scale: None, ..sanity::every_offer() };
-        if matches!(stage, Stage::HalfOpen | Stage::Open) {
+        if matches!(state, VictimState::HalfOpen | VictimState::Open) {
             victim.take(&Segment { flags: Flags::SYN, options, window: 60_000, ..Segment::default() });
         }
-        if matches!(stage, Stage::Open) {
+        if matches!(state, VictimState::Open) {
             let ack = victim.last.seq.at(1);
             victim.take(&Segment { seq: SeqNum(1), ack, flags: Flags::ACK, window: 60_000, ..Segment::default() });
             // Where it takes frames, those that follow do.
@@ -286,10 +286,12 @@ proptest! {
         config in configs(),
         real_time in prop_oneof![Just(RealTime::default()), readers(), modes()],
         lifetimes in proptest::sample::select(vec![Lifetimes::UNLIMITED, Lifetimes::RFC, Lifetimes::LINUX]),
-        stage in proptest::sample::select(vec![Stage::Listening, Stage::Opening, Stage::HalfOpen, Stage::Open]),
+        state in proptest::sample::select(vec![
+            VictimState::Listening, VictimState::Opening, VictimState::HalfOpen, VictimState::Open,
+        ]),
         blows in blows(),
     ) {
-        let mut victim = Victim::new(config.with_real_time(real_time).with_lifetimes(lifetimes), stage);
+        let mut victim = Victim::new(config.with_real_time(real_time).with_lifetimes(lifetimes), state);
         for blow in &blows {
             victim.suffer(blow);
         }

@@ -1,6 +1,6 @@
-//! A listener and clients that it serves at the same time, over cables that lose, repeat and reorder.
+//! A listener and clients that it serves at the same time, over links that lose, repeat and reorder.
 
-use super::cable::{Cable, Faults, faults};
+use super::link::{Faults, Link, faults};
 use earlybird_tcp::{
     AcceptedRange, Config, Connection, Cx, Event, FastOpenOffer, FastOpenServer, Identity, ListenConfig, Listener,
     Opened, Response, RfcState, SynCookies,
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// How a client opens.
+/// The kind of handshake of a client.
 #[derive(Clone, Copy, Debug)]
 enum Opening {
     Plain,
@@ -72,7 +72,7 @@ impl Bytes {
 
 struct Client {
     connection: Connection,
-    cable: Cable,
+    link: Link,
     bytes: u64,
     events: Vec<Event>,
 }
@@ -121,7 +121,7 @@ fn client(number: usize, plan: &Plan, server: &FastOpenServer) -> Client {
     }
     assert_eq!(connection.write(plan.bytes), Ok(plan.bytes));
     connection.shutdown();
-    Client { connection, cable: Cable::new(plan.faults.clone()), bytes: plan.bytes, events: Vec::new() }
+    Client { connection, link: Link::new(plan.faults.clone()), bytes: plan.bytes, events: Vec::new() }
 }
 
 impl Town {
@@ -133,7 +133,7 @@ impl Town {
     }
 
     fn next(&self) -> Option<Instant> {
-        let clients = self.clients.iter().flat_map(|client| [client.connection.poll_timeout(), client.cable.next()]);
+        let clients = self.clients.iter().flat_map(|client| [client.connection.poll_timeout(), client.link.next()]);
         let served = self.served.values().map(|served| served.connection.poll_timeout());
         clients.chain(served).chain([self.listener.poll_timeout()]).flatten().min()
     }
@@ -145,7 +145,7 @@ impl Town {
         }
         let answers: Vec<_> = std::iter::from_fn(|| self.listener.poll_transmit(self.now)).collect();
         for (to, answer) in answers {
-            self.clients[usize::from(to.source_port)].cable.carry(self.now, 1, answer);
+            self.clients[usize::from(to.source_port)].link.carry(self.now, 1, answer);
         }
         for number in 0..self.clients.len() {
             self.serve_served(number);
@@ -158,7 +158,7 @@ impl Town {
             client.connection.on_timeout(cx);
         }
         while let Some(transmit) = client.connection.poll_transmit(cx) {
-            client.cable.carry(self.now, 0, transmit.segment);
+            client.link.carry(self.now, 0, transmit.segment);
         }
         client.events.extend(std::iter::from_fn(|| client.connection.poll_event()));
     }
@@ -181,7 +181,7 @@ impl Town {
             self.listener.on_settled(self.now, &addresses(number), false);
         }
         while let Some(transmit) = connection.poll_transmit(cx) {
-            self.clients[number].cable.carry(self.now, 1, transmit.segment);
+            self.clients[number].link.carry(self.now, 1, transmit.segment);
         }
     }
 
@@ -195,7 +195,7 @@ impl Town {
         } else {
             match self.listener.on_segment(cx, &addresses(number), segment) {
                 Response::Nothing => {}
-                Response::Answer(answer) => self.clients[number].cable.carry(self.now, 1, answer),
+                Response::Answer(answer) => self.clients[number].link.carry(self.now, 1, answer),
                 Response::Opened(opened) => self.keep(number, opened),
             }
         }
@@ -227,8 +227,8 @@ impl Town {
             let Some(next) = self.next() else { return };
             self.now = next;
             for number in 0..self.clients.len() {
-                while self.clients[number].cable.next().is_some_and(|at| at <= next) {
-                    let (to, segment) = self.clients[number].cable.arrive().expect("it is due");
+                while self.clients[number].link.next().is_some_and(|at| at <= next) {
+                    let (to, segment) = self.clients[number].link.arrive().expect("it is due");
                     self.arrive(number, to, &segment);
                 }
             }
@@ -264,8 +264,8 @@ proptest! {
 
 /// Its FIN is acknowledged, and then nothing of the server arrives any more.
 #[test]
-fn a_client_that_has_closed_its_half_is_left_alone_by_a_server_that_gave_up() {
-    use crate::cable::Fate::{Arrives as A, IsLost as L};
+fn a_client_that_has_closed_its_half_gets_nothing_from_a_server_that_aborted() {
+    use crate::link::Fate::{Arrives as A, IsLost as L};
     let fast_open = FastOpenServer { key: [3; 16], backup_key: None, max_pending: 1, needs_cookie: false };
     let settings = ListenConfig { fast_open: Some(fast_open), ..ListenConfig::default() };
     let fates = [vec![], [&[L, A, A, L, A][..], &[L; 8]].concat()];

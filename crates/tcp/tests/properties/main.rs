@@ -1,11 +1,11 @@
-//! What holds for every connection, whatever its policies and whatever the network does.
+//! Invariants of every connection, whatever its policies and whatever the network does.
 //!
-//! Two connections talk over a cable that loses, repeats and reorders what the case says. `PROPTEST_CASES=10000` makes
+//! Two connections talk over a link that loses, repeats and reorders what the case says. `PROPTEST_CASES=10000` makes
 //! the search thorough.
 
 mod bytes;
-mod cable;
 mod garbage;
+mod link;
 mod listener;
 mod matrix;
 mod pair;

@@ -1,6 +1,6 @@
 //! Every control with every recovery that goes with it: each pair has cases of its own.
 
-use crate::cable::{Faults, faults, losses};
+use crate::link::{Faults, faults, losses};
 use crate::pair::{Closing, Pair, Reading, Script};
 use crate::settings::{Family, Repair, configs_with, patient, usual_configs_with};
 use crate::transfer::{STEPS, Transfer, assert_complete, one_way, transfers};
@@ -55,7 +55,7 @@ fn every_byte_arrives_with_every_recovery(#[case] family: Family) {
     });
 }
 
-/// Where nothing overtakes, nothing is late and no timer is hasty, the sender knows at most too little of what has left
+/// Without reordering, delays and early timeouts the sender at most underestimates what has left
 /// the network.
 #[rstest]
 #[case::reno(Family::Reno)]
@@ -80,7 +80,7 @@ fn new_data_stay_within_the_window_with_every_recovery(#[case] family: Family) {
 /// the two new segments of F-RTO (RFC 5682 §2.1, step 2b) have no room beside them in the window that the timeout left.
 #[test]
 fn f_rto_sends_nothing_new_beside_what_a_timeout_of_rack_spared() {
-    use crate::cable::Fate::{Arrives as A, IsLost as L};
+    use crate::link::Fate::{Arrives as A, IsLost as L};
     let fates = [vec![A, A, A, L, A, L, L, L, A, L, A, L, A, A, L, A, L, L, A, A, A, L, A, L, L], Vec::new()];
     let control = Control::Bbr(BbrParameters::DEFAULT);
     for timestamps in [false, true] {
@@ -102,7 +102,7 @@ fn f_rto_sends_nothing_new_beside_what_a_timeout_of_rack_spared() {
 /// Each side takes one byte at a time. An acknowledgement that closes the window leaves before the application has read, and
 /// what it reads opens the window again: the peer need not ask, which would take a minute for each byte.
 #[test]
-fn a_window_of_one_byte_that_was_closed_is_told_open_again() {
+fn a_window_of_one_byte_that_was_closed_is_advertised_open() {
     let usual = Config::ns2().with_lifetimes(Lifetimes::UNLIMITED).with_idle_rto(IdleRto::Stop);
     let config = usual.with_mss(1).with_max_window(1).with_initial_window(1);
     let script = |bytes, closing| Script { writes: vec![(0, bytes)], reading: Reading::AtOnce, closing };
@@ -117,7 +117,7 @@ fn a_window_of_one_byte_that_was_closed_is_told_open_again() {
 /// segment: the window that counts is the one that is left.
 #[test]
 fn limited_transmit_stays_within_the_window_that_its_ack_has_shrunk() {
-    use crate::cable::Fate::{Arrives as A, IsLost as L};
+    use crate::link::Fate::{Arrives as A, IsLost as L};
     let there = [&[A, L, A, A, A, L, A, A, A, A, L][..], &[A; 19], &[L]].concat();
     let faults = Faults { delay: 198, fates: [there, vec![A, L, A, L, L]] };
     let control = Control::Bbr(BbrParameters::DEFAULT);
@@ -134,7 +134,7 @@ fn limited_transmit_stays_within_the_window_that_its_ack_has_shrunk() {
 /// minute as the retransmissions do, and the answers to our answers are duplicate ACKs.
 #[test]
 fn a_peer_that_goes_on_repeating_itself_does_not_put_off_the_timer_for_ever() {
-    use crate::cable::Fate::{Arrives as A, IsLost as L};
+    use crate::link::Fate::{Arrives as A, IsLost as L};
     let one_segment =
         Config::ns2().with_max_window(1).with_limited_transmit(false).with_lifetimes(Lifetimes::UNLIMITED);
     let config = one_segment.with_mss(10).with_recovery_only(Recovery::Rfc6675).with_idle_rto(IdleRto::Stop);

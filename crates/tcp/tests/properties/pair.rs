@@ -1,13 +1,13 @@
-//! Two connections at the ends of a cable, and what must hold at every step.
+//! Two connections at the ends of a link, and what must hold at every step.
 
-use crate::cable::{Cable, Faults};
+use crate::link::{Faults, Link};
 use crate::settings::is_patient;
 use earlybird_tcp::{Config, Connection, Cx, Event, Recovery, RfcState};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{Flags, Segment, SeqNum};
 use std::collections::{BTreeSet, VecDeque};
 
-/// How an application reads.
+/// The reads of an application.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reading {
     AtOnce,
@@ -18,7 +18,7 @@ pub(crate) enum Reading {
     },
 }
 
-/// When an application closes its direction.
+/// The time at which an application closes its direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Closing {
     /// After its last write.
@@ -28,7 +28,7 @@ pub(crate) enum Closing {
     Never,
 }
 
-/// What an application does.
+/// The actions of an application.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
     /// Pauses in milliseconds, and bytes written after them.
@@ -187,8 +187,8 @@ impl Side {
         {
             let is_scaled = peer.shift.is_some() && self.shift.is_some() && !segment.flags.contains(Flags::SYN);
             let shift = if is_scaled { peer.shift.unwrap_or(0) } else { 0 };
-            let told = position(segment.ack, own) + (u64::from(segment.window) << shift);
-            self.edge = self.edge.max(told);
+            let edge = position(segment.ack, own) + (u64::from(segment.window) << shift);
+            self.edge = self.edge.max(edge);
         }
         if let (true, Some(origin)) = (segment.len > 0, peer.origin) {
             let start = position(segment.seq, origin);
@@ -245,7 +245,7 @@ impl Side {
     }
 }
 
-/// What the other side's witness must know of a side.
+/// The facts about a side that the checks of the other side need.
 #[derive(Clone, Copy)]
 struct SideFacts {
     origin: Option<SeqNum>,
@@ -256,12 +256,12 @@ fn position(number: SeqNum, origin: SeqNum) -> u64 {
     u64::from(number.0.wrapping_sub(origin.0))
 }
 
-/// Both sides and the cable. Side 0 opens.
+/// Both sides and the link. Side 0 opens.
 #[derive(Debug)]
 pub(crate) struct Pair {
     pub(crate) sides: [Side; 2],
-    cable: Cable,
-    /// Nothing deceives the senders about what is on its way: neither the cable nor a hasty timer nor needless copies.
+    link: Link,
+    /// Nothing deceives the senders about what is on its way: neither the link nor a hasty timer nor spurious copies.
     bounds_flight: bool,
     pub(crate) now: Instant,
 }
@@ -272,9 +272,9 @@ impl Pair {
         let opener = Connection::connect(&configs[0], seeds.child("opener"));
         let listener = Connection::listen(&configs[1], seeds.child("listener"));
         let sides = [Side::new(opener, configs[0], &scripts[0]), Side::new(listener, configs[1], &scripts[1])];
-        let cable = Cable::new(faults);
-        let bounds_flight = cable.keeps_order() && configs.iter().all(is_patient);
-        let mut pair = Self { sides, cable, bounds_flight, now: Instant::ZERO };
+        let link = Link::new(faults);
+        let bounds_flight = link.keeps_order() && configs.iter().all(is_patient);
+        let mut pair = Self { sides, link, bounds_flight, now: Instant::ZERO };
         pair.serve(0);
         pair.serve(1);
         pair
@@ -282,7 +282,7 @@ impl Pair {
 
     /// Goes on to the next thing that happens; says whether there is one.
     pub(crate) fn step(&mut self) -> bool {
-        let times = [self.cable.next(), self.sides[0].next(), self.sides[1].next()];
+        let times = [self.link.next(), self.sides[0].next(), self.sides[1].next()];
         let Some(next) = times.into_iter().flatten().min() else {
             return false;
         };
@@ -297,7 +297,7 @@ impl Pair {
         true
     }
 
-    /// Goes on until `is_done`, but at most `steps` steps once the cable has healed, and a hundred times as many before: while
+    /// Goes on until `is_done`, but at most `steps` steps once the link has healed, and a hundred times as many before: while
     /// repairs get lost, for half an hour perhaps, the timer that ns-2 lets run idle ticks on the other side.
     pub(crate) fn run(&mut self, steps: u64, mut is_done: impl FnMut(&Self) -> bool) {
         let mut left = steps;
@@ -305,7 +305,7 @@ impl Pair {
             if is_done(self) || !self.step() {
                 return;
             }
-            left -= u64::from(self.cable.is_healed());
+            left -= u64::from(self.link.is_healed());
             if left == 0 {
                 break;
             }
@@ -320,7 +320,7 @@ impl Pair {
     }
 
     fn deliver(&mut self) {
-        let Some((to, segment)) = self.cable.arrive() else {
+        let Some((to, segment)) = self.link.arrive() else {
             return;
         };
         let peer = SideFacts { origin: self.sides[1 - to].origin, shift: self.sides[1 - to].shift };
@@ -335,7 +335,7 @@ impl Pair {
         self.serve(to);
     }
 
-    /// What a driver does after every call: segments, events, timer.
+    /// Does the work of a driver after every call: segments, events, timer.
     fn serve(&mut self, number: usize) {
         loop {
             for count in 0.. {
@@ -345,10 +345,10 @@ impl Pair {
                 };
                 assert!(count < BURST, "a connection sends without end");
                 side.witness_departure(&transmit.segment);
-                if self.cable.is_clean() && transmit.number.is_some() {
+                if self.link.is_clean() && transmit.number.is_some() {
                     side.check_flight();
                 }
-                self.cable.carry(self.now, number, transmit.segment);
+                self.link.carry(self.now, number, transmit.segment);
                 if self.bounds_flight && transmit.segment.len > 0 && !transmit.is_retransmission {
                     self.check_network(number);
                 }
@@ -372,12 +372,12 @@ impl Pair {
             return;
         }
         let origin = side.origin.unwrap_or_default();
-        let ends = self.cable.carried_from(number).filter(|segment| segment.len > 0);
+        let ends = self.link.carried_from(number).filter(|segment| segment.len > 0);
         let ends = ends.map(|segment| position(segment.seq, origin) + u64::from(segment.len));
-        let on_the_way = ends.filter(|end| !peer.arrived.has(*end)).collect::<BTreeSet<_>>().len();
+        let in_flight = ends.filter(|end| !peer.arrived.has(*end)).collect::<BTreeSet<_>>().len();
         let (beyond, cwnd) = (if side.config.recovery.limited_transmit { 2.0 } else { 0.0 }, side.connection.cwnd());
-        let is_bounded = on_the_way as f64 <= cwnd.max(1.0) + beyond;
-        assert!(is_bounded, "{on_the_way} segments are on their way with a window of {cwnd}");
+        let is_bounded = in_flight as f64 <= cwnd.max(1.0) + beyond;
+        assert!(is_bounded, "{in_flight} segments are on their way with a window of {cwnd}");
     }
 
     /// Lets an application act out of turn.

@@ -1,10 +1,10 @@
-//! Frames over any cable, in every real-time mode.
+//! Frames over any link, in every real-time mode.
 //!
 //! Each frame that was written is *delivered*, or it is *lost*: the sender gave it up and says so, or the reader stepped
 //! over its place in the stream and says so, or both. One that was given up while on its way may be delivered all the same,
 //! and then counts as that. So the frames delivered and those lost, each counted once, are those written.
 
-use crate::cable::{Cable, Faults, faults};
+use crate::link::{Faults, Link, faults};
 use crate::settings::{configs, modes};
 use earlybird_tcp::{Backlog, Config, Connection, Cx, Delivery, Event, RealTime, RfcState, Segmentation, SendLimit};
 use earlybird_units::{Duration, Instant, SeedTree};
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// How the application at the other end reads.
+/// The reads of the application at the other end.
 #[derive(Clone, Copy, Debug)]
 enum Reading {
     /// It always waits for the next frame.
@@ -25,7 +25,7 @@ enum Reading {
     Bytes,
 }
 
-/// What is written: pauses in milliseconds, and the sizes of the frames of one unit in thousandths of a segment.
+/// The writes: pauses in milliseconds, and the sizes of the frames of one unit in thousandths of a segment.
 type Units = Vec<(u64, Vec<u64>)>;
 
 fn units() -> impl Strategy<Value = Units> {
@@ -41,7 +41,7 @@ fn readings() -> impl Strategy<Value = Reading> {
 #[derive(Clone, Copy, Debug)]
 struct Written {
     bytes: u64,
-    /// Where it went in the stream, if it was sent.
+    /// Its range of the stream, if it was sent.
     position: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ struct Call {
     /// The writer's connection, and the reader's.
     ends: [Connection; 2],
     configs: [Config; 2],
-    cable: Cable,
+    link: Link,
     now: Instant,
     /// Frames to write: when, how long, of which unit.
     plan: VecDeque<(Instant, u64, u64)>,
@@ -87,7 +87,7 @@ impl Call {
         let mut call = Self {
             ends: [Connection::connect(&configs[0], seeds), Connection::listen(&configs[1], seeds)],
             configs,
-            cable: Cable::new(faults),
+            link: Link::new(faults),
             now: Instant::ZERO,
             plan,
             next_read,
@@ -118,12 +118,12 @@ impl Call {
     fn step(&mut self) -> bool {
         let write = self.plan.front().map(|(at, _, _)| *at);
         let [writer, reader] = self.ends.each_ref().map(Connection::poll_timeout);
-        let times = [self.cable.next(), writer, reader, write, self.next_read];
+        let times = [self.link.next(), writer, reader, write, self.next_read];
         let Some(next) = times.into_iter().flatten().min() else { return false };
         self.now = next;
         let due = times.map(|time| time == Some(next));
         if due[0] {
-            if let Some((to, segment)) = self.cable.arrive() {
+            if let Some((to, segment)) = self.link.arrive() {
                 self.ends[to].on_segment(&mut Cx { now: next, trace: &mut () }, &segment);
                 self.serve(to);
             }
@@ -212,7 +212,7 @@ impl Call {
                 if side == 0 {
                     self.witness(&transmit);
                 }
-                self.cable.carry(self.now, side, transmit.segment);
+                self.link.carry(self.now, side, transmit.segment);
             }
             while let Some(number) = self.ends[0].poll_abandoned() {
                 assert!(self.discarded.insert(number), "frame {number} was discarded twice");
@@ -270,7 +270,7 @@ impl Call {
             if self.has_delivered_from(first) {
                 return;
             }
-            patience -= u32::from(self.cable.is_healed());
+            patience -= u32::from(self.link.is_healed());
             assert!(patience > 0, "nothing gets through any more: {} of {}", self.delivered.len(), self.written.len());
         }
     }

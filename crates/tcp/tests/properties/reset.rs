@@ -1,6 +1,6 @@
 //! A reset ends both sides.
 
-use crate::cable::faults;
+use crate::link::faults;
 use crate::pair::{Closing, Pair, Reading, Script};
 use crate::settings::configs;
 use earlybird_tcp::{Event, RfcState};

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::num::NonZeroU16;
 
-/// What becomes of the next segment sent, and whether the reader then asks for more.
+/// The fate of the next segment, and whether the reader then reads on.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     arrives: bool,
@@ -155,7 +155,7 @@ fn sack(recovery: Recovery, skip_response: SkipResponse) -> Config {
 }
 
 /// Plays the steps to senders of both kinds, and shows them and whether the last ACK told of a skip after each.
-fn play(config: &Config, steps: &[Step], mut look: impl FnMut(&Sender, &Sender, f64, bool)) {
+fn play(config: &Config, steps: &[Step], mut check: impl FnMut(&Sender, &Sender, f64, bool)) {
     let mut receiver = Receiver { nxt: 1, ..Receiver::default() };
     let [mut reads, mut ignores] = [true, false].map(|knows_notices| Sender::new(config, knows_notices));
     let mut now = Instant::from_nanos(100_000_000);
@@ -172,7 +172,7 @@ fn play(config: &Config, steps: &[Step], mut look: impl FnMut(&Sender, &Sender, 
                 sender.take(now, &receiver.ack(sender.origin, PEER));
             }
         }
-        look(&reads, &ignores, before, receiver.notice.is_some());
+        check(&reads, &ignores, before, receiver.notice.is_some());
         reads.write(now);
         ignores.write(now);
         if [&reads, &ignores].iter().any(|sender| sender.fresh != number + AHEAD) {

@@ -1,4 +1,4 @@
-//! What any peer's segments leave as it is, and what a driver does after every call. Hostile experiments use it too.
+//! Invariants that hold whatever a peer sends, and the work of a driver after every call. Hostile experiments use it too.
 
 use earlybird_tcp::{Config, Connection};
 use earlybird_units::Instant;

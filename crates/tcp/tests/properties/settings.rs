@@ -288,7 +288,7 @@ fn ackings() -> impl Strategy<Value = Acking> {
     prop_oneof![Just(Acking::EverySegment), delayed, Just(Acking::Adaptive), spaced]
 }
 
-/// What an endpoint of the real-time mode may be, apart from how it sends.
+/// The settings of a real-time endpoint, apart from those of the sender.
 pub(crate) fn readers() -> impl Strategy<Value = RealTime> {
     let deadline = (1_u64..2000).prop_map(|millis| Delivery::SkipAtDeadline(Duration::from_millis(millis)));
     let deliveries = prop_oneof![Just(Delivery::InOrder), Just(Delivery::SkipWhenWaiting), deadline];
@@ -323,7 +323,7 @@ pub(crate) fn modes() -> impl Strategy<Value = RealTime> {
     })
 }
 
-/// Timers and probes that a clean cable never lets run out.
+/// Timers and probes that a clean link never lets run out.
 pub(crate) fn patient(config: Config) -> Config {
     let rto = RtoConfig { floor: Duration::from_secs(2), initial: Duration::from_secs(3), ..config.timers.rto };
     // A delayed ACK of several segments may be later than two round trips.

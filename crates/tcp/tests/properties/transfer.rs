@@ -1,6 +1,6 @@
-//! Transfers end, with every byte, over any cable.
+//! Transfers end, with every byte, over any link.
 
-use crate::cable::{Faults, faults};
+use crate::link::{Faults, faults};
 use crate::pair::{Closing, Pair, Reading, Script};
 use crate::settings::{configs, patient, readers, usual_configs};
 use earlybird_tcp::{Config, Event, RealTime, RfcState};
@@ -31,7 +31,7 @@ fn scaled(thousandths: u64, mss: u16) -> u64 {
     (thousandths * u64::from(mss) / 1000).max(1)
 }
 
-/// What both applications do.
+/// The actions of both applications.
 #[derive(Clone, Debug)]
 pub(crate) struct Transfer {
     writes: [Writes; 2],
@@ -61,14 +61,14 @@ impl Transfer {
 }
 
 /// One side writes, and then both close.
-pub(crate) fn one_way(bytes: u64) -> [Script; 2] {
+pub(crate) fn one_direction(bytes: u64) -> [Script; 2] {
     let sender = Script { writes: vec![(0, bytes)], reading: Reading::AtOnce, closing: Closing::First };
     let receiver = Script { writes: vec![], reading: Reading::AtOnce, closing: Closing::Second };
     [sender, receiver]
 }
 
 fn events_of(pair: &Pair, side: usize, event: Event) -> usize {
-    pair.sides[side].events.iter().filter(|told| **told == event).count()
+    pair.sides[side].events.iter().filter(|reported| **reported == event).count()
 }
 
 /// Every byte arrived, and both sides closed in order. One of them may have had to learn from a reset that the other has
@@ -127,14 +127,14 @@ proptest! {
     /// The usual profiles and windows, one way, for longer.
     #[test]
     fn a_long_transfer_of_the_usual_kind_ends(config in usual_configs(), faults in faults(), segments in 1_u64..300) {
-        let mut pair = Pair::new([config, config], &one_way(segments * 1000), faults, 1);
+        let mut pair = Pair::new([config, config], &one_direction(segments * 1000), faults, 1);
         pair.run(STEPS, Pair::is_over);
         assert_complete(&pair);
         prop_assert_eq!(pair.sides[1].connection.received(), segments * 1000);
     }
 
     #[test]
-    fn on_a_clean_cable_nothing_is_sent_twice(
+    fn on_a_clean_link_nothing_is_sent_twice(
         configs in [configs(), configs()],
         writes in [writes(), writes()],
         closings in closings(),

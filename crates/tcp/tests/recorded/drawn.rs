@@ -1,6 +1,6 @@
-//! Senders and roads that nobody thought of: each setting by chance, from what the named ones have and what lies beside it.
+//! Senders and paths that nobody thought of: each setting by chance, from what the named ones have and what lies beside it.
 
-use crate::road::{Conditions, Narrow, Reading, Writing};
+use crate::path::{Conditions, Narrow, Reading, Writing};
 use crate::senders;
 use earlybird_tcp::{
     Acking, Backlog, Config, Control, Delivery, Dsack, EcnMode, IdleRto, InitialSsthresh, IpVersion, RackConfig,
@@ -13,19 +13,19 @@ pub(crate) fn numbers() -> impl Iterator<Item = u64> {
     0..400
 }
 
-/// Returns the sender and the road of a number.
+/// Returns the sender and the path of a number.
 pub(crate) fn draw(number: u64) -> (Config, Conditions) {
     let seeds = SeedTree::new(number);
     let mut chance = seeds.child("sender").random();
     let config = std::iter::repeat_with(|| sender(&mut chance)).find(|config| config.check().is_ok());
-    (config.expect("some settings go together"), road(&mut seeds.child("road").random()))
+    (config.expect("some settings go together"), path(&mut seeds.child("road").random()))
 }
 
 fn one_of<T: Copy>(chance: &mut Random, values: &[T]) -> T {
     values[chance.below(values.len() as u64) as usize]
 }
 
-/// Says yes so many times in a hundred.
+/// Returns `true` with this probability in percent.
 fn is(chance: &mut Random, percent: u64) -> bool {
     chance.below(100) < percent
 }
@@ -179,7 +179,7 @@ fn real_time(chance: &mut Random) -> RealTime {
 }
 
 /// A little of this and much of that; little passes, so that many may be tried.
-fn road(chance: &mut Random) -> Conditions {
+fn path(chance: &mut Random) -> Conditions {
     let share = |chance: &mut Random, most: u64| if is(chance, 40) { chance.below(most) } else { 0 };
     let span = |chance: &mut Random, percent| {
         let from = millis(chance, 1500);
@@ -205,7 +205,7 @@ fn road(chance: &mut Random) -> Conditions {
         late: share(chance, 150),
         repeated: share(chance, 60),
         marks_from: is(chance, 30).then(|| chance.below(12) as usize),
-        silence: span(chance, 20),
+        outage: span(chance, 20),
         narrow: is(chance, 15).then_some(narrow),
         squeezed: span(chance, 15),
         answers: one_of(chance, &[0, 0, 1, 700, 4000]),

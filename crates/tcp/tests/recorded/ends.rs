@@ -1,14 +1,14 @@
-//! A writer and a reader at the ends of a road, and the diary of both.
+//! A writer and a reader at the ends of a path, and the diary of both.
 
 use crate::Diary;
-use crate::road::{Arrival, Conditions, Reading, Road, Writing};
+use crate::path::{Arrival, Conditions, NetworkPath, Reading, Writing};
 use earlybird_tcp::{Config, Connection, Cx, Event, FastOpenOffer, Identity, RfcState, Trace, TraceEvent};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{FastOpen, Flags, Segment};
 use std::fmt::Write;
 use std::num::NonZeroU16;
 
-/// Long enough for every transfer over every road; one that a sender cannot end is recorded up to here.
+/// Long enough for every transfer over every path; one that a sender cannot end is recorded up to here.
 const END: Instant = Instant::from_nanos(120_000_000_000);
 
 /// Writes down what a connection tells of itself.
@@ -29,7 +29,7 @@ struct Ends {
     connections: [Connection; 2],
     config: Config,
     conditions: Conditions,
-    road: Road,
+    path: NetworkPath,
     now: Instant,
     writes_left: u32,
     next_write: Option<Instant>,
@@ -37,7 +37,7 @@ struct Ends {
     diary: Diary,
 }
 
-/// Lets such endpoints talk over the road, and gives the diary.
+/// Lets such endpoints talk over the path, and gives the diary.
 pub(crate) fn drive(config: &Config, conditions: &Conditions) -> Diary {
     let seeds = SeedTree::new(1);
     let connections =
@@ -46,7 +46,7 @@ pub(crate) fn drive(config: &Config, conditions: &Conditions) -> Diary {
         connections,
         config: *config,
         conditions: *conditions,
-        road: Road::new(*conditions),
+        path: NetworkPath::new(*conditions),
         now: Instant::ZERO,
         writes_left: match conditions.writing {
             Writing::Bulk { .. } => 1,
@@ -85,7 +85,7 @@ impl Ends {
     /// Goes on to the next thing that happens; says whether there is one.
     fn step(&mut self) -> bool {
         let [writer, reader] = self.connections.each_ref().map(Connection::poll_timeout);
-        let times = [self.road.next(), writer, reader, self.next_write, self.next_read];
+        let times = [self.path.next(), writer, reader, self.next_write, self.next_read];
         let Some(next) = times.into_iter().flatten().min().filter(|next| *next < END) else { return false };
         if self.connections.iter().all(|end| matches!(end.state(), RfcState::Closed | RfcState::TimeWait)) {
             return false;
@@ -101,7 +101,7 @@ impl Ends {
     }
 
     fn deliver(&mut self) {
-        let Some((to, arrival)) = self.road.arrive() else { return };
+        let Some((to, arrival)) = self.path.arrive() else { return };
         if let (1, Arrival::Segment(syn)) = (to, &arrival)
             && self.conditions.opens_fast
             && syn.flags.contains(Flags::SYN)
@@ -188,7 +188,7 @@ impl Ends {
         }
     }
 
-    /// What a driver does after every call: segments, events.
+    /// Does the work of a driver after every call: segments, events.
     fn serve(&mut self, side: usize) {
         loop {
             let mut pen = Pen(&mut self.diary);
@@ -196,7 +196,7 @@ impl Ends {
             if let Some(transmit) = self.connections[side].poll_transmit(cx) {
                 note(&mut self.diary, self.now, format_args!("{side} sends {transmit:?}"));
                 self.note_state(side);
-                self.road.carry(self.now, side, transmit.segment);
+                self.path.carry(self.now, side, transmit.segment);
             } else if let Some(event) = self.connections[side].poll_event() {
                 note(&mut self.diary, self.now, format_args!("{side} {event:?}"));
                 self.on_event(side, event);

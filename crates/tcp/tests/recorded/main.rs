@@ -1,24 +1,24 @@
-//! What every kind of sender does over roads of every kind, and what drawn ones do over drawn ones, is what was recorded: each
+//! Named and random senders over named and random paths do exactly what was recorded: each
 //! segment, each decision, each window.
 //!
 //! Other tests say what is right; this one says that nothing changed unnoticed. A change that is meant to alter behaviour
 //! records anew (`EARLYBIRD_RECORD=1 cargo test -p earlybird-tcp --test recorded`) and says in its commit which rows changed,
-//! and why. `EARLYBIRD_DIARY=sender/road` prints all that a row stands for.
+//! and why. `EARLYBIRD_DIARY=sender/path` prints all that a row stands for.
 
 mod drawn;
 mod ends;
-mod road;
+mod path;
 mod senders;
 
 use earlybird_tcp::Config;
-use road::Conditions;
+use path::Conditions;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::hash::Hasher;
 use std::path::PathBuf;
 
-/// What one sender did over one road, line by line.
+/// The actions of one sender over one path, line by line.
 pub(crate) type Diary = String;
 
 fn fingerprint(diary: &str) -> u64 {
@@ -28,10 +28,10 @@ fn fingerprint(diary: &str) -> u64 {
     hasher.finish()
 }
 
-/// Returns what is driven over what, by name: every named sender over every named road, and what was drawn.
+/// Returns what is driven over what, by name: every named sender over every named path, and what was drawn.
 fn cases() -> impl Iterator<Item = (String, Config, Conditions)> {
     let named = senders::all().into_iter().flat_map(|(sender, config)| {
-        road::all().into_iter().map(move |(road, conditions)| (format!("{sender}/{road}"), config, conditions))
+        path::all().into_iter().map(move |(path, conditions)| (format!("{sender}/{path}"), config, conditions))
     });
     let drawn = drawn::numbers().map(|number| {
         let (config, conditions) = drawn::draw(number);

@@ -19,7 +19,7 @@ fn millis(count: u64) -> Duration {
     Duration::from_millis(count)
 }
 
-/// A window that roads and not itself limit.
+/// A window that paths and not itself limit.
 fn ns2() -> Config {
     Config::ns2().with_max_window(200)
 }

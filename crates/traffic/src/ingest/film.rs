@@ -25,7 +25,7 @@ pub enum Content {
 /// A packet of the encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// When, from the start of the film.
+    /// The time, from the start of the film.
     pub at: Duration,
     /// Its size in bytes.
     pub bytes: u64,

@@ -34,7 +34,7 @@ pub struct DropThresholds {
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     packets: VecDeque<Waiting>,
-    /// When the encoder gave the newest picture that is, or was, in it.
+    /// The time at which the encoder produced the newest picture that is, or was, in it.
     last: Instant,
     /// Pictures are dropped until one like this comes (`min_priority`).
     until: Option<Picture>,

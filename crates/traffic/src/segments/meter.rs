@@ -5,11 +5,11 @@ use earlybird_units::{Duration, Instant};
 /// count (as dash.js finds the `moof` boxes of CMAF chunks, `FetchLoader.js`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meter {
-    /// Where in the stream the parts under way end, and whether a segment ends there.
+    /// The ends of the requested parts in the stream, and whether a segment ends there.
     ends: VecDeque<(u64, bool)>,
-    /// Where the last part that was asked for ends.
+    /// The end of the last requested part.
     asked: u64,
-    /// Where the part that comes now begins, and when how much of it was seen first.
+    /// The start of the part that arrives now, and the time and size of its first bytes.
     begins: u64,
     first: Option<(Instant, u64)>,
     /// Bytes of the segment that arrived, and in which time.
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    fn looks(parts: u64, seen: &[(u64, u64)]) -> Vec<f64> {
+    fn measured_rates(parts: u64, seen: &[(u64, u64)]) -> Vec<f64> {
         let mut meter = Meter::default();
         (0..2).for_each(|_| meter.expect(parts, 1000));
         let mut rates = Vec::new();
@@ -79,17 +79,17 @@ mod tests {
     #[test]
     fn a_segment_has_the_rate_from_its_first_bytes_to_its_end() {
         // 800 bytes in 100 ms; of the next segment 900 in 50 ms, after a pause that does not count.
-        assert_eq!(looks(1, &[(100, 200), (150, 600), (200, 1000), (900, 1100), (950, 2000)]), [64e3, 144e3]);
+        assert_eq!(measured_rates(1, &[(100, 200), (150, 600), (200, 1000), (900, 1100), (950, 2000)]), [64e3, 144e3]);
     }
 
     #[test]
     fn the_time_between_parts_does_not_count() {
         // Two parts with 500 bytes in 20 ms each, half a second apart.
-        assert_eq!(looks(2, &[(0, 500), (20, 1000), (520, 1500), (540, 2000)]), [200e3]);
+        assert_eq!(measured_rates(2, &[(0, 500), (20, 1000), (520, 1500), (540, 2000)]), [200e3]);
     }
 
     #[test]
     fn what_came_at_once_has_no_rate() {
-        assert!(looks(1, &[(100, 2000)]).is_empty());
+        assert!(measured_rates(1, &[(100, 2000)]).is_empty());
     }
 }

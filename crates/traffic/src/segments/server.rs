@@ -10,7 +10,7 @@ pub struct SegmentServer {
     path: PathId,
     ladder: Ladder,
     lead: Duration,
-    /// When the film begins.
+    /// The start of the film.
     start: Instant,
     connection: Option<ConnectionId>,
     requests: VecDeque<Request>,

@@ -13,7 +13,7 @@ struct Stock {
 #[derive(Clone, Debug)]
 pub(super) struct Buffer {
     timetable: Timetable,
-    /// When the source began.
+    /// The start of the source.
     pub(super) start: Instant,
     /// The unit to be played next.
     pub(super) next: u64,

@@ -40,7 +40,7 @@ const DEVIATIONS: f64 = 4.0;
 /// granularity of RFC 6298 §2.3 does).
 const GRANULARITY: f64 = 0.001;
 
-/// When units are played.
+/// Playout times of units.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
     rule: PlaybackDelay,

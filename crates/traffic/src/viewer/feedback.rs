@@ -16,7 +16,7 @@ const HEARTBEAT_BYTES: u64 = 8;
 /// Payload of a report: as a heartbeat's, and a 32-bit number of its own.
 const REPORT_BYTES: u64 = 12;
 
-/// When what is sent. It runs from the first data on: before them there may be no connection.
+/// Times of the feedback messages. It runs from the first data on: before them there may be no connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Clock {
     feedback: Feedback,
@@ -31,7 +31,7 @@ impl Clock {
 
     pub(super) fn on_data(&mut self, now: Instant) {
         // A heartbeat replaces the ACKs that missing data would have caused (MTCP).
-        self.next_heartbeat = self.feedback.heartbeat.map(|silence| now + silence);
+        self.next_heartbeat = self.feedback.heartbeat.map(|interval| now + interval);
         self.next_report = self.next_report.or_else(|| self.feedback.report.map(|distance| now + distance));
     }
 

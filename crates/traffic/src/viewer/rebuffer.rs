@@ -2,7 +2,7 @@ use super::buffer::Buffer;
 use crate::{Playout, ReceiverIo, Timetable};
 use earlybird_units::{Duration, Instant};
 
-/// When playback begins.
+/// The rule for the start of playback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartRule {
     /// So long after the source began, or with the first unit behind that.

@@ -1,4 +1,4 @@
-//! Why policies do not go together, in the words of scenarios: the key to change, what it says, and what it may say.
+//! Conflicts between policies, as errors of a scenario: the key to change, its value, and the allowed values.
 
 use crate::error::{ScenarioError, join};
 use crate::profile::Profile;

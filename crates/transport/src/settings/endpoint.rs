@@ -130,7 +130,7 @@ pub struct RetransmissionTimer {
     /// Restart the timer on duplicate ACKs outside recovery (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restart_on_duplicate: Option<bool>,
-    /// Where the coarse clock stands at time zero; ns-2 draws it at random within a tick (default: drawn per flow).
+    /// Phase of the coarse clock at time zero; ns-2 draws it at random within a tick (default: drawn per flow).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_phase: Option<Time>,
     /// Do not double the timeout of a stream with less than four packets in flight, six times in a row at most: Linux's

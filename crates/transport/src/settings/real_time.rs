@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RealTime {
-    /// When the receiver steps over what is missing.
+    /// The rule for the receiver to skip missing data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Delivery>,
     /// The treatment of old data that the sender still holds.
@@ -31,15 +31,15 @@ pub struct RealTime {
     pub replace_late: Option<bool>,
 }
 
-/// When the receiver steps over what is missing.
+/// The rule for the receiver to skip missing data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Delivery {
     /// Never: TCP.
     InOrder,
-    /// When the application reads and nothing is there in order.
+    /// Skips if the application reads and nothing is there in order.
     SkipWhenWaiting,
-    /// When the first packet behind it has waited this long.
+    /// Skips when the first packet behind the hole has waited this long.
     SkipAtDeadline(Time),
     /// Never, but it hands over what lies behind it at once.
     Unordered,

@@ -62,7 +62,7 @@ fn every_flipped_bit_is_noticed() {
 }
 
 #[test]
-fn a_wrong_checksum_is_told_by_its_header_and_ignored_on_request() {
+fn a_wrong_checksum_is_reported_by_its_header_and_ignored_on_request() {
     let whole = packet(&Segment::default(), &V4, b"payload");
     let harm = |place: usize| {
         let mut harmed = whole.clone();

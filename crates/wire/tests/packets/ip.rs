@@ -1,4 +1,4 @@
-//! What IP headers may say around a segment.
+//! IP headers around a segment.
 
 use crate::arbitrary::{V4, V6, packet};
 use earlybird_wire::{Checksums, Malformed, Segment, parse};

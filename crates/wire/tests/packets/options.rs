@@ -93,7 +93,7 @@ fn experiments_of_others_and_notices_of_another_length_are_passed_over() {
     }
 }
 
-/// What stands before a length that cannot be counts; what stands behind is not looked at.
+/// Options before one with an impossible length count; the rest is ignored.
 #[rstest]
 #[case::zero(&[2, 4, 5, 180, 99, 0, 4, 2], true)]
 #[case::one(&[2, 4, 5, 180, 99, 1, 4, 2], true)]

@@ -1,4 +1,4 @@
-//! What a router reads and writes.
+//! Packets as a router reads and writes them.
 
 use crate::arbitrary::{addresses, packet, segments};
 use earlybird_wire::{Checksums, Ecn, Malformed, PacketSummary, mark_congested, parse};
@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 proptest! {
-    /// What a host reads of a whole packet, a router reads too; marked, it is the same packet with the mark.
+    /// A router reads the same fields as a host; a marked packet differs in the mark only.
     #[test]
     fn a_router_reads_what_a_host_does_and_changes_nothing_but_the_mark(
         segment in segments(),

@@ -1,4 +1,4 @@
-//! What is written is read back.
+//! Packets are read back as they were written.
 
 use crate::arbitrary::{V4, V6, addresses, packet, segments, styles};
 use earlybird_wire::{

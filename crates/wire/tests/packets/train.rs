@@ -33,7 +33,7 @@ fn data(seq: u32, flags: Flags) -> Segment {
 }
 
 proptest! {
-    /// What a device makes of the whole are the segments that were joined.
+    /// A device splits the whole into the segments that were joined.
     #[test]
     fn a_train_is_its_segments(
         addresses in addresses(),

@@ -5,8 +5,8 @@ pub(crate) mod spaced;
 
 use earlybird_units::{Duration, Instant};
 
-/// When data is acknowledged. Segments that are out of order, fill a hole or end the stream are acknowledged at once (RFC 5681
-/// §4.2), except with [`Self::Spaced`].
+/// The times at which data is acknowledged. Segments that are out of order, fill a hole or end the stream are acknowledged at
+/// once (RFC 5681 §4.2), except with [`Self::Spaced`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Acking {
     /// Every segment at once.

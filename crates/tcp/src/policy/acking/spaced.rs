@@ -11,9 +11,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 pub(crate) struct Spaced {
     least: Duration,
     most: Duration,
-    /// When the last ACK was sent.
+    /// The time of the last ACK.
     last_ack_at: Instant,
-    /// When the last segment arrived.
+    /// The arrival time of the last segment.
     arrived_at: Instant,
     /// Whether a hole was reported once.
     hole_reported: bool,

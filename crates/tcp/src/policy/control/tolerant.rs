@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_in_which_a_processor_was_busy_was_taken_for_a_queue() {
+    fn a_busy_processor_was_taken_for_a_queue() {
         let mut control = control();
         for rtt_ms in [120, 117, 115, 112] {
             arrive(&mut control, 1_000, rtt_ms);
@@ -559,7 +559,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_long_silence_a_short_round_trip_gives_the_window_back_and_a_long_one_does_not() {
+    fn after_a_long_outage_a_short_round_trip_restores_the_window_and_a_long_one_does_not() {
         for (rtt_ms, expected) in [(100, 8.0), (120, 2.0)] {
             let mut control = control();
             (0..3).for_each(|_| _ = time_out(&mut control));

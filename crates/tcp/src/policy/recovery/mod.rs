@@ -140,7 +140,7 @@ impl Arrival<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
     pub(crate) smoothed_rtt: Option<Duration>,
-    /// When the retransmission timer expires; [`Instant::NEVER`] while it is stopped.
+    /// The expiry of the retransmission timer; [`Instant::NEVER`] while it is stopped.
     pub(crate) timeout_at: Instant,
 }
 

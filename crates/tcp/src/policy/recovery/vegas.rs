@@ -12,7 +12,7 @@ use earlybird_units::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub(crate) struct Vegas {
     slots: Vec<Slot>,
-    /// When the SYN was sent.
+    /// The time of the SYN.
     origin: Instant,
     timer: FineTimer,
     duplicates: u32,
@@ -28,8 +28,8 @@ pub(crate) struct Vegas {
     resent_next: Option<u64>,
 }
 
-/// When a segment was last sent, and how often. ns-2 has one slot per number modulo the window, and does not clear the slots of
-/// an ACK that wrap around.
+/// The time of a segment's last transmission, and the number of them. ns-2 has one slot per number modulo the window, and
+/// does not clear the slots of an ACK that wrap around.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     departed: Option<Instant>,

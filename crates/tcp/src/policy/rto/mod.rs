@@ -382,7 +382,7 @@ mod tests {
 
     /// RFC 4015 §3.2, step 11: SRTT is the larger of itself and the sample, RTTVAR of itself and half of the sample.
     #[test]
-    fn after_a_needless_timeout_the_next_sample_counts_in_full() {
+    fn after_a_spurious_timeout_the_next_sample_counts_in_full() {
         let mut estimator = Rfc6298Estimator::new(Duration::from_millis(1));
         let mut base_after = |millis, is_spurious: bool| {
             if is_spurious {

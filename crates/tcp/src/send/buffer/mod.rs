@@ -44,7 +44,7 @@ pub(crate) struct BlackHoleSigns {
     /// The back-off factor of the retransmission timer.
     pub(crate) back_off: u64,
     /// Whether something was received from the peer since the timeout before.
-    pub(crate) was_peer_heard: bool,
+    pub(crate) peer_responded: bool,
 }
 
 impl SendBuffer {
@@ -305,7 +305,7 @@ impl SendBuffer {
             return;
         }
         // A receiver that closed its window over the segment answers (RFC 9293 §3.10.7.4), so the path does deliver it.
-        if start >= self.window_end() && signs.was_peer_heard {
+        if start >= self.window_end() && signs.peer_responded {
             return;
         }
         let len = (sent.payload_end() - start).min(self.piece_limit(start));

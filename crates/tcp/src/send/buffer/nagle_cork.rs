@@ -12,7 +12,7 @@ pub(crate) struct NagleCork {
     pushed_to: u64,
     /// Stream position behind the last short segment that was sent.
     short_to: u64,
-    /// When the data that a cork holds back are sent all the same.
+    /// The time at which data held by a cork is sent all the same.
     deadline: Option<Instant>,
     /// Stream positions behind records that are not cut yet.
     records: VecDeque<u64>,

@@ -41,13 +41,13 @@ pub(crate) struct Loss {
     probes_empty: bool,
 }
 
-/// When something was sent, acknowledged or timed out last.
+/// The times of the last transmission, ACK and timeout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Activity {
-    /// When the cumulative ACK advanced, or the first segment after an idle period was sent.
+    /// The time of the last advance of the cumulative ACK, or of the first segment after an idle period.
     pub(crate) last_progress: Instant,
     pub(crate) last_timeout: Instant,
-    /// When a segment was sent, window probes apart.
+    /// The time of the last segment, window probes apart.
     pub(crate) last_sent: Instant,
     /// Duplicate ACKs that restarted the timer since the last progress.
     restarts: u64,

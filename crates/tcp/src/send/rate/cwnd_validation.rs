@@ -65,7 +65,7 @@ mod tests {
 
     /// Linux, `tcp_cwnd_validate`: only more than the peak begins anew.
     #[test]
-    fn as_much_as_the_peak_again_does_not_prolong_the_round_trip() {
+    fn a_repeated_peak_does_not_prolong_the_round_trip() {
         let mut usage = CwndValidation::default();
         for (una, smax, until) in [(0, 5, 5), (2, 7, 5), (2, 8, 8), (8, 9, 9)] {
             usage.on_sent(una, smax, 100.0);

@@ -6,7 +6,7 @@ use earlybird_units::{Duration, Instant};
 /// Holds segments back until they may be sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pacer {
-    /// When the next quantum may be sent (`C.next_send_time`).
+    /// The earliest time at which the next quantum may be sent (`C.next_send_time`).
     release: Instant,
     /// The full segments that may still be sent with the last quantum.
     left: f64,

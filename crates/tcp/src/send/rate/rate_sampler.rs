@@ -63,7 +63,7 @@ pub(crate) struct RateSampler {
     missing: u64,
     delivered: u64,
     delivered_at: Instant,
-    /// When the segment delivered last was sent; after an idle period, when the first one was.
+    /// The transmission time of the segment delivered last; after an idle period, of the first one.
     first_sent: Instant,
     lost: u64,
     /// Segments sent before so many are delivered are limited by the application.
@@ -341,8 +341,8 @@ mod tests {
         ack(&mut sampler, 50, &[1], 2);
         sampler.on_lost(2);
         sampler.on_sent(at(60), 2, 100.0);
-        let again = DeliveredSegment { number: 2, departed: at(60), transmissions: 2 };
-        sampler.on_ack(at(65), &[again], 3);
+        let retransmitted = DeliveredSegment { number: 2, departed: at(60), transmissions: 2 };
+        sampler.on_ack(at(65), &[retransmitted], 3);
         let sample = sampler.sample(at(65), 0).unwrap();
         assert_eq!((sample.delivery_rate, sample.rtt, sample.delivered), (None, None, 1));
     }

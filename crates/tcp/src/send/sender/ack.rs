@@ -141,9 +141,9 @@ impl Sender {
     /// It leaves out all stages but the first: with nothing outstanding there are no duplicates, no round trip and no progress,
     /// and with nothing unsent the window cannot let anything be sent.
     #[inline]
-    pub(crate) fn on_repetition(&mut self, now: Instant, start: u64, window: u64, echo: Option<u32>) -> bool {
+    pub(crate) fn on_repeated_ack(&mut self, now: Instant, start: u64, window: u64, echo: Option<u32>) -> bool {
         let is_plain =
-            self.has_nothing_to_send() && (self.ack_path == AckPath::Plain || self.is_plain_repetition(now, echo));
+            self.has_nothing_to_send() && (self.ack_path == AckPath::Plain || self.is_plain_repeated_ack(now, echo));
         if is_plain {
             let una = self.buffer.scoreboard().una_position();
             let window = self.buffer.select_window(una, start, window);
@@ -155,7 +155,7 @@ impl Sender {
 
     /// Returns whether a repeated ACK without blocks carries no information, although ACKs are read closely.
     #[inline(never)]
-    fn is_plain_repetition(&mut self, now: Instant, echo: Option<u32>) -> bool {
+    fn is_plain_repeated_ack(&mut self, now: Instant, echo: Option<u32>) -> bool {
         self.ack_path != AckPath::Full && (!self.loss.needs_details() || self.is_recovery_at_rest(now, echo))
     }
 

@@ -83,9 +83,10 @@ impl Sender {
             (false, false) => AckPath::Plain,
         };
         // A real FIN may take precedence over the recovery, F-RTO does so after a timeout.
-        let decides_alone = !self.buffer.size().is_real() && !self.buffer.has_frames() && !self.loss.detects_spurious();
+        let recovery_selects_segments =
+            !self.buffer.size().is_real() && !self.buffer.has_frames() && !self.loss.detects_spurious();
         let is_plain = self.buffer.is_plain() && self.rate.is_plain() && !self.loss.needs_details();
-        self.send_path = match (is_plain, decides_alone) {
+        self.send_path = match (is_plain, recovery_selects_segments) {
             (true, _) => SendPath::Plain,
             (false, true) => SendPath::Observed,
             (false, false) => SendPath::Full,

@@ -60,10 +60,10 @@ impl Sender {
     }
 
     /// Acts on the timeout of a SYN-ACK that data have followed.
-    pub(crate) fn on_early_timeout(&mut self, cx: &mut Cx<'_>, last_heard: Instant) -> TimeoutKind {
+    pub(crate) fn on_early_timeout(&mut self, cx: &mut Cx<'_>, last_received: Instant) -> TimeoutKind {
         // The data behind the SYN-ACK are marked for retransmission, which begins when the handshake is done.
         if self.buffer.scoreboard().outstanding() > 0 {
-            self.on_timeout(cx, last_heard);
+            self.on_timeout(cx, last_received);
         } else {
             self.loss.timer_mut().back_off(cx.now);
             self.account.on_handshake_timeout();

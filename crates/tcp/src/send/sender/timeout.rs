@@ -19,8 +19,8 @@ pub(crate) enum TimeoutKind {
 }
 
 impl Sender {
-    /// Acts on an expiry of the retransmission timer; `last_heard` is when the last segment arrived from the peer.
-    pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>, last_heard: Instant) -> TimeoutKind {
+    /// Acts on an expiry of the retransmission timer; `last_received` is when the last segment arrived from the peer.
+    pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>, last_received: Instant) -> TimeoutKind {
         self.check_app_limited();
         if self.loss.persist().is_running() {
             self.remove_abandoned_on_timeout(cx.now);
@@ -32,7 +32,7 @@ impl Sender {
             self.on_idle_timeout(cx.now);
             return TimeoutKind::Idle;
         }
-        self.on_loss_timeout(cx, last_heard);
+        self.on_loss_timeout(cx, last_received);
         TimeoutKind::Loss
     }
 
@@ -45,7 +45,7 @@ impl Sender {
         self.loss.on_idle_timeout(now, self.buffer.scoreboard_mut());
     }
 
-    fn on_loss_timeout(&mut self, cx: &mut Cx<'_>, last_heard: Instant) {
+    fn on_loss_timeout(&mut self, cx: &mut Cx<'_>, last_received: Instant) {
         self.buffer.forget_pieces();
         let scoreboard = self.buffer.scoreboard();
         let flight = self.flight(scoreboard.outstanding());
@@ -60,7 +60,7 @@ impl Sender {
         let timer = self.loss.timer_mut().expire(cx.now, flight.outstanding < THIN_STREAM);
         self.buffer.check_black_hole(BlackHoleSigns {
             back_off: self.loss.timer().value().back_off,
-            was_peer_heard: last_heard >= self.loss.activity().last_timeout,
+            peer_responded: last_received >= self.loss.activity().last_timeout,
         });
         if self.buffer.scoreboard().outstanding() == 0 {
             self.loss.restart_timer(cx.now, self.buffer.scoreboard());

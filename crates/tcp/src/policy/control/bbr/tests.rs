@@ -275,7 +275,7 @@ fn losses_that_were_none_lead_back_to_the_probe() {
 }
 
 #[test]
-fn a_timeout_that_was_needless_gives_the_window_back() {
+fn a_spurious_timeout_restores_the_window() {
     let mut driver = Driver::until(State::Cruise);
     let before = driver.bbr.cwnd;
     driver.bbr.on_timeout(&mut Cx { now: driver.now, trace: &mut () }, &Flight::new(PIPE));

@@ -535,7 +535,7 @@ mod tests {
 
     /// 2.6.38 grows Reno's share with each ACK; since 4.0 it does with each segment.
     #[test]
-    fn linux_6_grows_by_segments_however_many_an_ack_tells_of() {
+    fn linux_6_grows_by_segments_however_many_an_ack_covers() {
         assert_eq!(peaks(CubicVersion::Linux, 1), peaks(CubicVersion::Linux, 2));
         assert!(peaks(CubicVersion::V23, 2) < peaks(CubicVersion::V23, 1));
     }

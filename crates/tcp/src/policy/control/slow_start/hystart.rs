@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_below_16_are_left_alone() {
+    fn windows_below_16_are_not_examined() {
         let mut rounds = Rounds::new(Hystart::new(PAPER), 4);
         assert!(!rounds.round(MS(3), &[MS(64)]));
         assert!(!rounds.round(MS(3), &[MS(200)]));

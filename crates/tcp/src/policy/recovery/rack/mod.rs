@@ -78,7 +78,7 @@ pub(crate) struct Rack {
     lost: Ranges,
     /// Lost segments that were abandoned and are never retransmitted. They are not in flight.
     abandoned: Ranges,
-    /// When the reordering window of the last overtaken segment ends; [`Instant::NEVER`] if none waits.
+    /// The end of the reordering window of the last overtaken segment; [`Instant::NEVER`] if none waits.
     reordering_ends: Instant,
     /// A segment that is sent regardless of the window: the first lost one at the start of recovery or after a timeout.
     due: Option<u64>,

@@ -1,4 +1,4 @@
-//! A cable whose faults are written down beforehand.
+//! A link whose faults are written down beforehand.
 
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::Segment;
@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// What happens to one segment.
+/// The fate of one segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fate {
     Arrives,
@@ -54,15 +54,15 @@ fn fate(arrives: u32, lost: u32) -> impl Strategy<Value = Fate> {
 
 /// Segments on their way.
 #[derive(Debug)]
-pub(crate) struct Cable {
+pub(crate) struct Link {
     faults: Faults,
     carried: [usize; 2],
     /// By time of arrival, then in order of sending: to which side.
-    on_the_way: BTreeMap<(Instant, u64), (usize, Segment)>,
+    in_flight: BTreeMap<(Instant, u64), (usize, Segment)>,
     count: u64,
 }
 
-impl Cable {
+impl Link {
     /// Returns whether everything arrives in order.
     pub(crate) fn is_clean(&self) -> bool {
         self.faults.fates.iter().all(Vec::is_empty)
@@ -81,11 +81,11 @@ impl Cable {
 
     /// Returns the segments on their way from side `from`.
     pub(crate) fn carried_from(&self, from: usize) -> impl Iterator<Item = &Segment> {
-        self.on_the_way.values().filter(move |(to, _)| *to == 1 - from).map(|(_, segment)| segment)
+        self.in_flight.values().filter(move |(to, _)| *to == 1 - from).map(|(_, segment)| segment)
     }
 
     pub(crate) fn new(faults: Faults) -> Self {
-        Self { faults, carried: [0, 0], on_the_way: BTreeMap::new(), count: 0 }
+        Self { faults, carried: [0, 0], in_flight: BTreeMap::new(), count: 0 }
     }
 
     /// Takes a segment from side `from`.
@@ -101,17 +101,17 @@ impl Cable {
         };
         for arrival in arrivals {
             self.count += 1;
-            self.on_the_way.insert((arrival, self.count), (1 - from, segment));
+            self.in_flight.insert((arrival, self.count), (1 - from, segment));
         }
     }
 
     /// Returns the time of the next arrival.
     pub(crate) fn next(&self) -> Option<Instant> {
-        self.on_the_way.first_key_value().map(|((arrival, _), _)| *arrival)
+        self.in_flight.first_key_value().map(|((arrival, _), _)| *arrival)
     }
 
     /// Returns the side that the next segment arrives at, and the segment.
     pub(crate) fn arrive(&mut self) -> Option<(usize, Segment)> {
-        self.on_the_way.pop_first().map(|(_, arrived)| arrived)
+        self.in_flight.pop_first().map(|(_, arrived)| arrived)
     }
 }

@@ -1,13 +1,13 @@
-//! Roads: a bottleneck with a queue, and what happens on it beyond that.
+//! Paths: a bottleneck with a queue, and what happens on it beyond that.
 
 use earlybird_units::{Duration, Instant, Random, SeedTree};
 use earlybird_wire::{Ecn, Segment, SeqNum};
 use std::collections::BTreeMap;
 
-/// What a road is like. Shares are of segments, in thousandths.
+/// The properties of a path. Shares are of segments, in thousandths.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conditions {
-    /// How long the bottleneck takes for a segment of full size.
+    /// The transmission time of a segment of full size at the bottleneck.
     pub(crate) service: Duration,
     /// Segments that may wait there.
     pub(crate) queue: usize,
@@ -20,14 +20,14 @@ pub(crate) struct Conditions {
     /// A queue of so many marks what can be marked.
     pub(crate) marks_from: Option<usize>,
     /// Nothing gets through between these two times.
-    pub(crate) silence: Option<(Duration, Duration)>,
+    pub(crate) outage: Option<(Duration, Duration)>,
     /// Segments of more bytes do not pass from some time on.
     pub(crate) narrow: Option<Narrow>,
     /// The reader's window is told an eighth as large between these two times.
     pub(crate) squeezed: Option<(Duration, Duration)>,
-    /// What the writer does.
+    /// The writes.
     pub(crate) writing: Writing,
-    /// What the reader does.
+    /// The reads.
     pub(crate) reading: Reading,
     /// Bytes that the reader writes whenever it has read.
     pub(crate) answers: u64,
@@ -37,17 +37,17 @@ pub(crate) struct Conditions {
     pub(crate) seed: u64,
 }
 
-/// Where a road becomes narrow.
+/// A reduction of the PMTU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Narrow {
     pub(crate) from: Duration,
     /// Most bytes of payload.
     pub(crate) most: u16,
     /// Whether a router says so (RFC 1191); else they vanish.
-    pub(crate) tells: bool,
+    pub(crate) sends_icmp: bool,
 }
 
-/// What comes out of a road.
+/// An arrival at the end of a path.
 #[derive(Clone, Debug)]
 pub(crate) enum Arrival {
     Segment(Segment),
@@ -82,7 +82,7 @@ pub(crate) const CALM: Conditions = Conditions {
     late: 0,
     repeated: 0,
     marks_from: None,
-    silence: None,
+    outage: None,
     narrow: None,
     squeezed: None,
     writing: Writing::Bulk { segments: 600 },
@@ -92,10 +92,10 @@ pub(crate) const CALM: Conditions = Conditions {
     seed: 7,
 };
 
-/// Returns every road with its name.
+/// Returns every path with its name.
 pub(crate) fn all() -> Vec<(&'static str, Conditions)> {
     let between = |from, to| Some((Duration::from_millis(from), Duration::from_millis(to)));
-    let narrow = |tells| Some(Narrow { from: Duration::from_millis(600), most: 900, tells });
+    let narrow = |sends_icmp| Some(Narrow { from: Duration::from_millis(600), most: 900, sends_icmp });
     let bursts = |bytes, millis, count| Writing::Bursts { bytes, period: Duration::from_millis(millis), count };
     vec![
         ("short-queue", Conditions { queue: 8, ..CALM }),
@@ -104,7 +104,7 @@ pub(crate) fn all() -> Vec<(&'static str, Conditions)> {
         ("very-lossy", Conditions { lost: 120, acks_lost: 100, writing: Writing::Bulk { segments: 120 }, ..CALM }),
         ("reordering", Conditions { late: 60, repeated: 20, queue: 60, ..CALM }),
         ("marking", Conditions { marks_from: Some(10), lost: 2, ..CALM }),
-        ("silent", Conditions { silence: between(700, 4000), lost: 5, ..CALM }),
+        ("silent", Conditions { outage: between(700, 4000), lost: 5, ..CALM }),
         ("thin", Conditions { lost: 40, writing: bursts(2500, 70, 90), ..CALM }),
         ("bursty", Conditions { lost: 10, queue: 15, writing: bursts(60_000, 900, 12), ..CALM }),
         ("stretched", Conditions { acks_lost: 700, lost: 8, ..CALM }),
@@ -130,21 +130,21 @@ fn is_between(times: Option<(Duration, Duration)>, now: Instant) -> bool {
     times.is_some_and(|(from, to)| from <= since && since < to)
 }
 
-/// A road and what is on it.
-pub(crate) struct Road {
+/// A path and what is on it.
+pub(crate) struct NetworkPath {
     conditions: Conditions,
     chance: Random,
-    /// When the bottleneck is free again.
+    /// The time at which the bottleneck becomes idle.
     free: Instant,
     /// By time of arrival, then in order of sending: to which side.
-    on_the_way: BTreeMap<(Instant, u64), (usize, Arrival)>,
+    in_flight: BTreeMap<(Instant, u64), (usize, Arrival)>,
     count: u64,
 }
 
-impl Road {
+impl NetworkPath {
     pub(crate) fn new(conditions: Conditions) -> Self {
         let chance = SeedTree::new(conditions.seed).random();
-        Self { conditions, chance, free: Instant::ZERO, on_the_way: BTreeMap::new(), count: 0 }
+        Self { conditions, chance, free: Instant::ZERO, in_flight: BTreeMap::new(), count: 0 }
     }
 
     fn happens(&mut self, thousandths: u64) -> bool {
@@ -155,14 +155,14 @@ impl Road {
     fn swallows(&mut self, now: Instant, from: usize, segment: &Segment) -> bool {
         let is_over = |narrow: &Narrow| now - Instant::ZERO >= narrow.from && segment.len > narrow.most;
         let Some(narrow) = self.conditions.narrow.filter(is_over) else { return false };
-        if narrow.tells {
+        if narrow.sends_icmp {
             let report = Arrival::TooBig(segment.seq, narrow.most + HEADERS);
             self.put(now + self.conditions.delay, from, report);
         }
         true
     }
 
-    /// Returns what a segment looks like at the road's end.
+    /// Returns what a segment looks like at the path's end.
     fn altered(&self, now: Instant, from: usize, ecn: Ecn, segment: Segment) -> Segment {
         let is_squeezed = from == 1 && is_between(self.conditions.squeezed, now);
         let window = if is_squeezed { segment.window / 8 } else { segment.window };
@@ -173,7 +173,7 @@ impl Road {
     pub(crate) fn carry(&mut self, now: Instant, from: usize, segment: Segment) {
         let is_data = from == 0;
         let lost = if is_data { self.conditions.lost } else { self.conditions.acks_lost };
-        if self.happens(lost) || is_between(self.conditions.silence, now) || self.swallows(now, from, &segment) {
+        if self.happens(lost) || is_between(self.conditions.outage, now) || self.swallows(now, from, &segment) {
             return;
         }
         let Some((ready, ecn)) = (if is_data { self.queue(now, &segment) } else { Some((now, segment.ecn)) }) else {
@@ -206,14 +206,14 @@ impl Road {
 
     fn put(&mut self, at: Instant, to: usize, arrival: Arrival) {
         self.count += 1;
-        self.on_the_way.insert((at, self.count), (to, arrival));
+        self.in_flight.insert((at, self.count), (to, arrival));
     }
 
     pub(crate) fn next(&self) -> Option<Instant> {
-        self.on_the_way.first_key_value().map(|((at, _), _)| *at)
+        self.in_flight.first_key_value().map(|((at, _), _)| *at)
     }
 
     pub(crate) fn arrive(&mut self) -> Option<(usize, Arrival)> {
-        self.on_the_way.pop_first().map(|(_, arrived)| arrived)
+        self.in_flight.pop_first().map(|(_, arrived)| arrived)
     }
 }

@@ -6,10 +6,10 @@ use quinn_proto::FrameStats;
 
 /// Watches a sender for what its probe timeouts (RFC 9002 §6.2) last.
 #[derive(Debug, Default)]
-pub(crate) struct Silence {
-    /// When something left that asks for an acknowledgement.
+pub(crate) struct ProbeTimeouts {
+    /// The time of the last ack-eliciting packet.
     asked: Instant,
-    /// When something came, or the timer expired.
+    /// The time of the last arrival or expiry of the timer.
     progress: Instant,
     /// Frames that ask for one, sent so far.
     frames: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Silence {
     pub(crate) frozen_timers: Duration,
 }
 
-impl Silence {
+impl ProbeTimeouts {
     /// Something came.
     pub(crate) fn on_datagram(&mut self, now: Instant) {
         self.progress = now;
