@@ -195,7 +195,8 @@ fn path(chance: &mut Random) -> Conditions {
         Reading::AtOnce,
         Reading::Slowly { bytes: 1 + chance.below(30_000), period: millis(chance, 900) },
     ];
-    let narrow = Narrow { from: millis(chance, 1500), most: one_of(chance, &[90, 400, 900]), tells: is(chance, 50) };
+    let narrow =
+        Narrow { from: millis(chance, 1500), most: one_of(chance, &[90, 400, 900]), sends_icmp: is(chance, 50) };
     Conditions {
         service: Duration::from_micros(one_of(chance, &[200, 2000, 8000])),
         queue: one_of(chance, &[3, 10, 40, 200]),
