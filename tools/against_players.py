@@ -62,9 +62,9 @@ def serve(case: Case) -> None:
     film = ["ffmpeg", "-v", "error", "-re", "-stream_loop", "-1", "-t", str(case.seconds), "-i", case.film]
     film += ["-c", "copy", "-f", "mpegts"]
     if case.over.startswith(KERNEL):
-        with socket.create_server(("", MIDDLE)) as door:
-            door.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, case.over.removeprefix(KERNEL).encode())
-            viewer, _ = door.accept()
+        with socket.create_server(("", MIDDLE)) as listener:
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, case.over.removeprefix(KERNEL).encode())
+            viewer, _ = listener.accept()
             subprocess.run([*film, "pipe:1"], stdout=viewer.fileno(), check=False)
         return
     entry = f"udp://127.0.0.1:{ENTRY}"
@@ -90,7 +90,7 @@ def watch(case: Case, report: Path) -> None:
     report.write_text(json.dumps(seen))
 
 
-def _said(command: list[str], end: float) -> list[tuple[float, str]]:
+def _output_lines(command: list[str], end: float) -> list[tuple[float, str]]:
     """Run a player for a time; return its lines, each with the time at which it came."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as it:
         assert it.stdout is not None
@@ -125,7 +125,7 @@ def mpv(source: str, caching: int, end: float) -> dict[str, Any]:
     state = "S ${time-pos/full} ${frame-drop-count} ${decoder-frame-drop-count} ${paused-for-cache}"
     options = ["--no-config", "--vo=null", "--ao=null", "--cache=yes", f"--cache-pause-wait={caching / 1e3}"]
     options += ["--cache-pause-initial=yes", "--msg-level=all=warn,statusline=status", f"--term-status-msg={state}"]
-    lines = _said(["mpv", *options, source], end)
+    lines = _output_lines(["mpv", *options, source], end)
     pattern = re.compile(r"S (\S+) (\d+) (\d+) (yes|no)")
     states = [(at, found) for at, line in lines if (found := pattern.search(line))]
     shown = [(at, found) for at, found in states if found[1] != "unavailable"]
@@ -168,9 +168,9 @@ def run(case: Case, rate: str, rtt: float, loss: str) -> dict[str, Any]:
 def make_film(path: Path, rate: str) -> None:
     """Make a transport stream of this rate: the clip with noise, whose pictures cost bits."""
     noise = f"scale={SIZE[0]}:{SIZE[1]},noise=alls=40:allf=t"
-    look = ["-vf", noise, "-c:v", "libx264", "-preset", "veryfast", "-g", "50", "-an"]
+    filters = ["-vf", noise, "-c:v", "libx264", "-preset", "veryfast", "-g", "50", "-an"]
     rates = ["-b:v", rate, "-minrate", rate, "-maxrate", rate, "-bufsize", "1M", "-x264-params", "nal-hrd=cbr"]
-    subprocess.run(["ffmpeg", "-v", "error", "-i", CLIP, *look, *rates, "-f", "mpegts", path], check=True)
+    subprocess.run(["ffmpeg", "-v", "error", "-i", CLIP, *filters, *rates, "-f", "mpegts", path], check=True)
 
 
 def main() -> None:

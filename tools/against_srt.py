@@ -36,7 +36,7 @@ TOGETHER = 7
 ENTRY, MIDDLE, EXIT, TRANSFER = 6000, 7000, 6001, 7001
 SETTLING = 30.0
 """Seconds in which the relays find each other before anything is counted; many that begin at once take their time."""
-SILENCE = 3.0  # seconds without a packet after which the stream is over
+IDLE_TIMEOUT = 3.0  # seconds without a packet after which the stream is over
 TOLERANCE = 0.02  # seconds by which a packet may leave after its time: processes share a processor
 
 
@@ -65,7 +65,7 @@ def send(relay: list[str], seconds: float, rate: float) -> None:
             packets = (_packet(number * TOGETHER + index, is_counted) for index in range(TOGETHER))
             with suppress(ConnectionRefusedError):  # the relay is not there yet
                 output.sendto(b"".join(packets), ("127.0.0.1", ENTRY))
-        time.sleep(SILENCE)
+        time.sleep(IDLE_TIMEOUT)
         process.send_signal(signal.SIGTERM)
 
 
@@ -92,7 +92,7 @@ def receive(relay: list[str], report: Path) -> None:
                         transfer.begin()
                         repeated += number in delays
                         delays.setdefault(number, now - sent)
-                        entry.settimeout(SILENCE)
+                        entry.settimeout(IDLE_TIMEOUT)
         process.terminate()
     found = {"torn": torn, "repeated": repeated, "transfer": transfer.rate(), "delays": sorted(delays.values())}
     report.write_text(json.dumps(found))
@@ -118,23 +118,23 @@ class Transfer:
     def rate(self) -> float:
         """Return the bits per second since then."""
         since, count = self.began or (0.0, self.count)
-        return 8 * (self.count - count) / (time.monotonic() - SILENCE - since)
+        return 8 * (self.count - count) / (time.monotonic() - IDLE_TIMEOUT - since)
 
 
 def transfer() -> None:
     """Send to whoever connects as much as the kernel's CUBIC carries."""
-    with socket.create_server(("", TRANSFER)) as door:
-        door.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
-        viewer, _ = door.accept()
+    with socket.create_server(("", TRANSFER)) as listener:
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
+        viewer, _ = listener.accept()
         while True:
             viewer.sendall(bytes(1 << 16))
 
 
 def tcp_send() -> None:
     """Relay datagrams to whoever connects, over the kernel's TCP; whole datagrams are left out when it has no room."""
-    with socket.create_server(("", MIDDLE)) as door, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as entry:
+    with socket.create_server(("", MIDDLE)) as listener, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as entry:
         entry.bind(("127.0.0.1", ENTRY))
-        viewer, _ = door.accept()
+        viewer, _ = listener.accept()
         viewer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while True:
             viewer.sendall(entry.recv(1 << 16))
@@ -196,9 +196,9 @@ def losses(share: float, burst: float) -> dict[str, Any]:
     return {"loss": [{"gilbert": {"ratio": share, "mean-burst": burst}}]}
 
 
-def _dropped_bytes(way: dict[str, Any]) -> float:
+def _dropped_bytes(direction: dict[str, Any]) -> float:
     """Estimate the bytes of what the link lost, which were sent all the same."""
-    return float(way["packets_dropped"] * way["bytes_out"] / max(way["packets_out"], 1))
+    return float(direction["packets_dropped"] * direction["bytes_out"] / max(direction["packets_out"], 1))
 
 
 def main() -> None:

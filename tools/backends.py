@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from earlybird.plots.chart import Axis, Chart, Curve, Panel
-from earlybird.plots.style import PLAIN, look
+from earlybird.plots.style import PLAIN, transport_style
 from earlybird.statistics import Estimate, student_interval
 from earlybird.sweeps import PlannedRun, plan
 from generated import REPOSITORY
@@ -227,7 +227,7 @@ def _marks(outcomes: Outcomes, index: int) -> Iterator[Curve]:
     yield Curve("", PLAIN, [0.0, most], [0.0, most], "line", width=0.6)
     for kind in dict.fromkeys((cell.transport, cell.backend) for cell, *_ in pairs):
         own = [(x, y) for cell, x, y in pairs if (cell.transport, cell.backend) == kind]
-        style = replace(look(kind[0]), is_hollow=kind[1] == "live")
+        style = replace(transport_style(kind[0]), is_hollow=kind[1] == "live")
         across, up = [x.mean for x, _ in own], [y.mean for _, y in own]
         yield Curve("", style, across, up, "dots", [x.low for x, _ in own], [x.high for x, _ in own], is_across=True)
         yield Curve(kind[0], style, across, up, "dots", [y.low for _, y in own], [y.high for _, y in own])

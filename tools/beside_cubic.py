@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from earlybird.plots.chart import Axis, Chart, Curve, Panel
-from earlybird.plots.style import DOTTED, SOLID, look
+from earlybird.plots.style import DOTTED, SOLID, transport_style
 from earlybird.statistics import Estimate, student_interval
 from earlybird.sweeps import PlannedRun, plan
 from generated import REPOSITORY
@@ -111,7 +111,7 @@ def _lines(results: Results, what: str, quantity: Quantity) -> Iterator[Curve]:
         made = [estimate(results, Cell(what, queue, sender, backend), quantity) for queue in QUEUES]
         x = [place + 0.06 * (offset - 1.5) for place in range(len(QUEUES))]
         dashes, is_hollow = (DOTTED, True) if backend == "sim" else (SOLID, False)
-        style = replace(look(sender), dashes=dashes, is_hollow=is_hollow)
+        style = replace(transport_style(sender), dashes=dashes, is_hollow=is_hollow)
         y, low, high = ([getattr(one, part) for one in made] for part in ("mean", "low", "high"))
         yield Curve(f"{sender.upper()}, {BACKENDS[backend]}", style, x, y, low=low, high=high)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from generated import REPOSITORY, write_or_check
 
 NOTES = Path(os.environ.get("EARLYBIRD_CONFORMANCE", REPOSITORY / "target" / "conformance"))
-"""Where the tests leave their notes: one JSON object per file."""
+"""Folder of the tests' notes: one JSON object per file."""
 
 HEAD = """# Conformance
 

@@ -180,12 +180,12 @@ def compare(folder: Path) -> None:
     print("setting ", *(f"{transport:8}" for transport in AGENTS))
     for number in range(COUNT):
         line = {transport: verdict(transport, number, folder) for transport in AGENTS}
-        verdicts |= {(number, transport): said for transport, said in line.items()}
-        print(f"{number:7} ", *(f"{said.split(':')[0]:8}" for said in line.values()), flush=True)
-    differing = {key: said for key, said in verdicts.items() if said != "exact"}
-    for (number, transport), said in differing.items():
-        print(f"setting {number}, {transport}: {said}")
-    ties = sum(said.startswith("a tie") for said in differing.values())
+        verdicts |= {(number, transport): outcome for transport, outcome in line.items()}
+        print(f"{number:7} ", *(f"{outcome.split(':')[0]:8}" for outcome in line.values()), flush=True)
+    differing = {key: outcome for key, outcome in verdicts.items() if outcome != "exact"}
+    for (number, transport), outcome in differing.items():
+        print(f"setting {number}, {transport}: {outcome}")
+    ties = sum(outcome.startswith("a tie") for outcome in differing.values())
     print(f"{len(verdicts) - len(differing)} of {len(verdicts)} traces are exact, {ties} are ties,", end=" ")
     print(f"{len(differing) - ties} differ for another reason")
 

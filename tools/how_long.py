@@ -27,7 +27,7 @@ from earlybird.planning.estimates import SRT_ROUND_TRIPS
 from earlybird.planning.selection import quantile_estimate
 from earlybird.planning.study_adapter import SessionCase
 from earlybird.plots.chart import Axis, Chart, Curve, Panel, log_axis
-from earlybird.plots.style import PLAIN, look
+from earlybird.plots.style import PLAIN, transport_style
 from earlybird.plots.vega import drawn
 from earlybird.study.evaluation import evaluate_study
 from earlybird.study.runs.plan import plan
@@ -54,7 +54,7 @@ LOSSES: Final = (0.001, 0.003, 0.01, 0.03, 0.07, 0.1)
 ROUND_TRIPS: Final = ("20ms", "60ms", "150ms")
 PUBLISHED: Final = "SRT's table"
 NEVER: Final = "never"
-ON_THE_WAY: Final = 0.5  # round trips from sender to receiver, which a latency of SRT leaves out
+PROPAGATION: Final = 0.5  # round trips from sender to receiver, which a latency of SRT leaves out
 HALVES_UP_TO: Final = 10  # round trips up to which a half more counts
 
 
@@ -143,7 +143,7 @@ def cell(known: Waits, *, write: Callable[[Wait], str], **changes: object) -> st
 
 def published(loss: float) -> str:
     """Write what SRT's table advises, from writing to playing."""
-    return next(f"{trips + ON_THE_WAY:g}" for most, trips in SRT_ROUND_TRIPS if loss <= most)
+    return next(f"{trips + PROPAGATION:g}" for most, trips in SRT_ROUND_TRIPS if loss <= most)
 
 
 def share(loss: float) -> str:
@@ -151,7 +151,7 @@ def share(loss: float) -> str:
     return f"{100 * loss:g} %"
 
 
-def by_way(known: Waits, columns: Columns, write: Callable[[Wait], str], **fixed: object) -> str:
+def by_transport(known: Waits, columns: Columns, write: Callable[[Wait], str], **fixed: object) -> str:
     """Write a row per loss, and a cell of three round trips for each column."""
 
     def one(column: Mapping[str, object], loss: float) -> str:
@@ -206,7 +206,9 @@ def _curves(known: Waits, rtt: str, burst: float) -> Iterator[Curve]:
     )
     for sender, title in SENDERS.items():
         found = [known.get(key(SessionCase(sender, loss, rtt, HALF, burst))) for loss in LOSSES]
-        yield Curve(title, look(sender), LOSSES, [min(one.round_trips, ROOF) if one else math.nan for one in found])
+        yield Curve(
+            title, transport_style(sender), LOSSES, [min(one.round_trips, ROOF) if one else math.nan for one in found]
+        )
 
 
 HALF: Final = 0.5
@@ -228,12 +230,12 @@ def page(known: Waits) -> str:
     }
     even: dict[str, dict[str, object]] = {"SRT, even": {"sender": "srt", "key_frame": 1.0}}
     return TEXT.format(
-        half=with_published(by_way(known, senders | even, ROUNDED, ratio=HALF)),
-        bursts=with_published(by_way(known, senders, ROUNDED, ratio=HALF, burst=3.5)),
-        quarter=by_way(known, tcp, ROUNDED, ratio=0.25),
-        full=by_way(known, tcp, ROUNDED, ratio=0.8),
+        half=with_published(by_transport(known, senders | even, ROUNDED, ratio=HALF)),
+        bursts=with_published(by_transport(known, senders, ROUNDED, ratio=HALF, burst=3.5)),
+        quarter=by_transport(known, tcp, ROUNDED, ratio=0.25),
+        full=by_transport(known, tcp, ROUNDED, ratio=0.8),
         others=by_film(known, others, TCP),
-        seconds=by_way(known, senders, operator.attrgetter("seconds_text"), ratio=HALF),
+        seconds=by_transport(known, senders, operator.attrgetter("seconds_text"), ratio=HALF),
         sessions=min(wait.sessions for wait in known.values()),
     )
 

@@ -100,12 +100,12 @@ def per_packet(case: Case) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         cachegrind = ["valgrind", "--tool=cachegrind", *CACHES, f"--cachegrind-out-file={Path(folder) / 'lines'}"]
         command = [*cachegrind, str(PROGRAM), str(scenario), "1", *case.settings]
-        told = subprocess.run(command, check=True, capture_output=True, text=True).stderr
-    packets = number(r"bottleneck_packets\D+(\d+)", told)
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stderr
+    packets = number(r"bottleneck_packets\D+(\d+)", output)
     return {
-        INSTRUCTIONS: round(number(r"I +refs: +([\d,]+)", told) / packets),
-        NEARBY: round(number(r"D1 +misses: +([\d,]+)", told) / packets, 1),
-        BEHIND: round(number(r"LLd misses: +([\d,]+)", told) / packets, 1),
+        INSTRUCTIONS: round(number(r"I +refs: +([\d,]+)", output) / packets),
+        NEARBY: round(number(r"D1 +misses: +([\d,]+)", output) / packets, 1),
+        BEHIND: round(number(r"LLd misses: +([\d,]+)", output) / packets, 1),
     }
 
 

@@ -29,7 +29,7 @@ LOADED = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 class Measured(Protocol):
-    """What is run several times in a backend."""
+    """A run that is repeated in a backend."""
 
     @property
     def backend(self) -> str:

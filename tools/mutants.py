@@ -20,7 +20,7 @@ from generated import REPOSITORY
 SOURCES = Path("crates/tcp/src")
 EQUALS = REPOSITORY / "crates" / "tcp" / "mutants.toml"  # changes that change nothing
 RESULTS = REPOSITORY / "target" / "mutants"
-"""Where `cargo mutants` leaves its report, the survivors with their differences included."""
+"""Folder of the report of `cargo mutants`, the survivors with their differences included."""
 TARGET = 0.95  # share of the changes that the tests have to notice
 
 CAUGHT = ("CaughtMutant", "Timeout")

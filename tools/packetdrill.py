@@ -24,7 +24,7 @@ CRATE = REPOSITORY / "crates" / "packetdrill"
 OWN_SCRIPTS = CRATE / "scripts"  # the project's own scripts
 LIBRARY = REPOSITORY / "target" / "debug" / "libearlybird_packetdrill.so"
 RESULTS = REPOSITORY / "target" / "packetdrill"
-"""Where results are left: one JSON file for the endpoint, one for the kernel."""
+"""Folder of the results: one JSON file for the endpoint, one for the kernel."""
 
 Version = Literal["ipv4", "ipv6"]
 

@@ -100,13 +100,13 @@ def failing() -> str:
 def own() -> str:
     """Return the table of the project's scripts, each with what its first lines say."""
     rows = (
-        f"| [{path.stem}](../{path.relative_to(REPOSITORY)}) | {said(path)} |\n"
+        f"| [{path.stem}](../{path.relative_to(REPOSITORY)}) | {description(path)} |\n"
         for path in sorted(OWN_SCRIPTS.glob("*.pkt"))
     )
     return OWN_HEAD + "".join(rows)
 
 
-def said(path: Path) -> str:
+def description(path: Path) -> str:
     """Return the comment that a script begins with."""
     lines = []
     for line in path.read_text(encoding="utf-8").splitlines():

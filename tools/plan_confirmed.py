@@ -1,5 +1,5 @@
 """
-How often a hundred sessions confirm what `earlybird plan` recommends.
+Share of a hundred sessions that confirm the recommendation of `earlybird plan`.
 
 For each of twenty lines and films the plan is made as for a user; then a hundred sessions of each sender are played
 with seeds that no plan used. A recommendation is confirmed if the sender would be chosen again, and holds if none of

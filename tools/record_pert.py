@@ -57,9 +57,9 @@ def main() -> None:
 
 def recorded(kernel: str, link: str, *, beside: bool) -> list[dict[str, Any]]:
     """Make a transfer, and return what was told of the connection that had most ACKs."""
-    with tempfile.TemporaryFile("w+") as told:
+    with tempfile.TemporaryFile("w+") as output:
         request = json.dumps({"watch": {"name": NAME, "every_ack": True}})
-        watcher = subprocess.Popen([kernel, request], stdout=told)
+        watcher = subprocess.Popen([kernel, request], stdout=output)
         time.sleep(1)
         command = (RIVAL if beside else "") + SEND
         peers = [SERVER, "iperf3 -s -p 5202"][: 1 + beside]
@@ -73,8 +73,8 @@ def recorded(kernel: str, link: str, *, beside: bool) -> list[dict[str, Any]]:
         )
         watcher.send_signal(signal.SIGINT)
         watcher.wait()
-        told.seek(0)
-        rows = [json.loads(line) for line in told]
+        output.seek(0)
+        rows = [json.loads(line) for line in output]
     connections = [row["connection"] for row in rows]
     longest = max(set(connections), key=connections.count)
     return [row for row in rows if row["connection"] == longest]

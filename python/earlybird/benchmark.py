@@ -84,25 +84,23 @@ BASELINE = "sack"  # the transport beside which the others are set
 
 @dataclass(frozen=True)
 class BenchmarkPlan:
-    """What a benchmark measures; the best of `repetitions` counts, and `transports` of None are all."""
+    """The cases of a benchmark; the best of `repeats` counts, and `transports` of None are all."""
 
-    repetitions: int
+    repeats: int
     transports: tuple[str, ...] | None
     crowds: tuple[Crowd, ...]
     ns2: bool
     studies: bool
 
 
-SHORT = BenchmarkPlan(
-    repetitions=1, transports=(BASELINE, "cubic-rack", "bbr-rack"), crowds=(), ns2=False, studies=False
-)
-FULL = BenchmarkPlan(repetitions=3, transports=None, crowds=CROWDS, ns2=True, studies=True)
+SHORT = BenchmarkPlan(repeats=1, transports=(BASELINE, "cubic-rack", "bbr-rack"), crowds=(), ns2=False, studies=False)
+FULL = BenchmarkPlan(repeats=3, transports=None, crowds=CROWDS, ns2=True, studies=True)
 
 
 def number_of_runs(plan: BenchmarkPlan = FULL) -> int:
     """Return how many runs `measure_all` makes, those of ns-2 included."""
     programs = 2 if plan.ns2 else 1
-    return (len(CASES) * programs + len(_names(plan)) + len(plan.crowds)) * plan.repetitions
+    return (len(CASES) * programs + len(_names(plan)) + len(plan.crowds)) * plan.repeats
 
 
 def duration_text(plan: BenchmarkPlan) -> str:
@@ -111,8 +109,8 @@ def duration_text(plan: BenchmarkPlan) -> str:
     crowds = sum(_expected(CASES[0].scenario, *_settings(crowd)) for crowd in plan.crowds)
     ns2 = cases * NS2_IS_SLOWER if plan.ns2 and shutil.which("ns") else 0.0
     runs = cases + crowds + _expected(TRANSPORTS_SCENARIO) * len(_names(plan)) + ns2
-    once = runs + SECONDS_TO_START * number_of_runs(plan) / plan.repetitions
-    return time_text(once * plan.repetitions + (STUDIES_SECONDS if plan.studies else 0.0))
+    once = runs + SECONDS_TO_START * number_of_runs(plan) / plan.repeats
+    return time_text(once * plan.repeats + (STUDIES_SECONDS if plan.studies else 0.0))
 
 
 def _expected(scenario: str, *settings: str) -> float:
@@ -177,7 +175,7 @@ def _measure_transports(plan: BenchmarkPlan, done: Callable[[], None]) -> Iterat
     speeds: dict[str, float] = {}
     interruption: KeyboardInterrupt | None = None
     try:
-        for name in _names(plan) * plan.repetitions:
+        for name in _names(plan) * plan.repeats:
             run = _ours(TRANSPORTS_SCENARIO, f"transport={name}")
             speeds[name] = max(speeds.get(name, 0.0), run["packets_per_cpu_second"])
             done()
@@ -198,16 +196,16 @@ def _measure_crowds(plan: BenchmarkPlan, done: Callable[[], None]) -> Iterator[d
     few: dict[str, Any] = {}
     for crowd in plan.crowds:
         settings = _settings(crowd)
-        row = {"flows": crowd.flows, **_best_of(CASES[0].scenario, settings, plan.repetitions, done)}
+        row = {"flows": crowd.flows, **_best_of(CASES[0].scenario, settings, plan.repeats, done)}
         few = few or row
         more = crowd.flows - few["flows"]
         growth = row["peak_memory_mb"] - few["peak_memory_mb"]
         yield {**row, "memory_per_flow_kb": round(1e3 * growth / more, 1) if more else None}
 
 
-def _best_of(scenario: str, settings: Sequence[str], repetitions: int, done: Callable[[], None]) -> dict[str, float]:
+def _best_of(scenario: str, settings: Sequence[str], repeats: int, done: Callable[[], None]) -> dict[str, float]:
     """Run a scenario several times; return the largest speed and the smallest memory."""
-    runs = list(_repeated(lambda: _ours(scenario, *settings), repetitions, done))
+    runs = list(_repeated(lambda: _ours(scenario, *settings), repeats, done))
     return {
         "bottleneck_packets_per_cpu_second": round(max(run["packets_per_cpu_second"] for run in runs)),
         "peak_memory_mb": round(min(run["peak_memory_mb"] for run in runs), 1),
@@ -215,8 +213,8 @@ def _best_of(scenario: str, settings: Sequence[str], repetitions: int, done: Cal
 
 
 def _measure(case: Case, plan: BenchmarkPlan, done: Callable[[], None]) -> dict[str, Any]:
-    ours = _best_of(case.scenario, (), plan.repetitions, done)
-    measured = _repeated(lambda: _ns2(case), plan.repetitions if plan.ns2 else 0, done)
+    ours = _best_of(case.scenario, (), plan.repeats, done)
+    measured = _repeated(lambda: _ns2(case), plan.repeats if plan.ns2 else 0, done)
     theirs = [speed for speed in measured if speed]
     return {
         "case": case.name,
@@ -225,8 +223,8 @@ def _measure(case: Case, plan: BenchmarkPlan, done: Callable[[], None]) -> dict[
     }
 
 
-def _repeated(measure: Callable[[], Measured], repetitions: int, done: Callable[[], None]) -> Iterator[Measured]:
-    for _ in range(repetitions):
+def _repeated(measure: Callable[[], Measured], repeats: int, done: Callable[[], None]) -> Iterator[Measured]:
+    for _ in range(repeats):
         yield measure()
         done()
 

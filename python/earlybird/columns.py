@@ -42,16 +42,16 @@ def whole_percent(value: float) -> str:
     return f"{value * 100:.0f} %"
 
 
-def seconds(value: float) -> str:
+def format_seconds(value: float) -> str:
     """Write a time in s, or in ms below one second."""
-    return f"{number(value)} s" if value >= 1 or value == 0 else milliseconds(value * 1e3)
+    return f"{number(value)} s" if value >= 1 or value == 0 else format_milliseconds(value * 1e3)
 
 
-def milliseconds(value: float) -> str:
+def format_milliseconds(value: float) -> str:
     """Write a time given in ms, short ones in µs; less than a packet takes on the fastest link is none."""
     if value < 0.1:
         return f"{number(value * 1e3)} µs" if value >= 1e-4 else "0 ms"
-    return f"{number(value)} ms" if value < 1e3 else seconds(value / 1e3)
+    return f"{number(value)} ms" if value < 1e3 else format_seconds(value / 1e3)
 
 
 def bit_rate(value: float) -> str:
@@ -83,12 +83,12 @@ class Column:
 FORMATS: dict[str, Callable[[float], str]] = {
     "ratio": ratio,
     "share": percent,
-    "s": seconds,
-    "ms": milliseconds,
+    "s": format_seconds,
+    "ms": format_milliseconds,
     "bit/s": bit_rate,
     "Mb/s": lambda value: bit_rate(value * 1e6),
 }
-"""How values of a unit are written; all others as plain numbers."""
+"""Formats of values by unit; all others are plain numbers."""
 
 
 def format_of(entry: Entry) -> Callable[[float], str]:

@@ -16,7 +16,7 @@ from earlybird.paths import RESULTS, shipped_file
 from earlybird.planning.path import FEWEST_BYTES
 from earlybird.quantities import parse_duration, parse_rate
 from earlybird.recommendation import recommendation
-from earlybird.sweeps import SweepResult, complete, plan, without_repetitions
+from earlybird.sweeps import SweepResult, complete, plan, without_duplicates
 from earlybird.viewers import judge_run, summarise
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ else:
     notebook = LateModule("earlybird.notebook")
 
 DEFAULT_TRANSPORTS: Final = ("cubic-rack", "cubic-er", "pert-er", "bbr-rack")
-"""What most servers use today, the same with early retransmission, and two that keep queues short."""
+"""The default of most servers, the same with early retransmission, and two that keep queues short."""
 
 UNSCALED: Final = "clip"
 DEFAULT_RATE: Final = UNSCALED
 LOAD: Final = 1.4
-"""What each long flow gets of the default network ÷ what the film needs: a load at which transports differ."""
+"""Share of each long flow of the default network ÷ rate of the film: a load at which transports differ."""
 ROUND_TRIP: Final = 0.05
 """Seconds of a round trip over the default network; its queue holds what the line carries in that time."""
 SHORTEST: Final = 300.0
@@ -177,17 +177,17 @@ def compare_media(
     document = read_network(network, pairs, duration, overrides)
     sent = fit(source, scale_to, document["duration"])
     planned = plan(with_film(document, sent), grid={GRID_KEY: _distinct(transports)}, seeds=seeds)
-    different, _ = without_repetitions(planned, jobs=jobs, output=output, progress=progress)
+    different, _ = without_duplicates(planned, jobs=jobs, output=output, progress=progress)
     return judge(complete(different, jobs=jobs, output=output, progress=progress), source, sent)
 
 
 def default_duration(clip: Clip) -> str:
-    """Give a run the length of the film and a little, within limits."""
+    """Set the length of a run to that of the film and a little, within limits."""
     return f"{min(max(math.ceil(clip.length + LAST_START), SHORTEST), LONGEST):.0f}s"
 
 
 def line_for(clip: Clip, pairs: int) -> list[tuple[str, str]]:
-    """Give the default network's line a rate that fits the film, and a queue that fits the rate."""
+    """Set the rate of the default network's link to fit the film, and its queue to fit the rate."""
     rate = round(LOAD * 2 * pairs * clip.mean_rate)
     return [("rate", f"{rate}b/s"), ("buffer", str(max(round(rate * ROUND_TRIP / 8), FEWEST_BYTES)))]
 

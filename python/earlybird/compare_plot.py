@@ -14,7 +14,7 @@ from earlybird.formatting import format_rate, format_seconds
 from earlybird.player import LATE_SHARE_ALLOWED
 from earlybird.plots.chart import Axis, Bound, Chart, Curve, Mark, Panel, Region, plain_number
 from earlybird.plots.run import write
-from earlybird.plots.style import DARK, DOTTED, HOLDS, INK, SOLID, Look, looks
+from earlybird.plots.style import DARK, DOTTED, HOLDS, INK, SOLID, Style, transport_styles
 from earlybird.recommendation import typical_need
 from earlybird.statistics import student_interval
 
@@ -38,7 +38,7 @@ LATEST_BEGINNING: Final = 0.2
 NINE_OF_TEN: Final = 0.9
 BETWEEN_BARS: Final = 0.022
 MARKERS: Final = 6  # of a line, along all of its points
-GOAL: Final = Look(INK, DARK[INK], DOTTED, ".")
+GOAL: Final = Style(INK, DARK[INK], DOTTED, ".")
 
 
 def save_plot(comparison: Comparison, path: Path) -> None:
@@ -51,7 +51,7 @@ def chart(comparison: Comparison) -> Chart:
     film = f"{comparison.source.path.name} ({format_rate(comparison.sent.mean_rate)})"
     seeds = len(comparison.seeds)
     intervals = f". Bands and bars: 90 % intervals over {seeds} seeds" if seeds > 1 else ""
-    styles = looks([*comparison.transports])
+    styles = transport_styles([*comparison.transports])
     frames = [mark for name, style in styles.items() for mark in _frames(comparison, name, style)]
     flows = [mark for name, style in styles.items() for mark in _flows(comparison, name, style)]
     goal = Region("goal", HOLDS, BEST, LATE_SHARE_ALLOWED, "y")
@@ -70,7 +70,7 @@ def chart(comparison: Comparison) -> Chart:
     )
 
 
-def _frames(comparison: Comparison, transport: str, style: Look) -> Iterator[Mark]:
+def _frames(comparison: Comparison, transport: str, style: Style) -> Iterator[Mark]:
     """Show the share of frames on time with its interval, and the point where it reaches the goal."""
     curve = comparison.curve_of(transport).filter(pl.col("due") > 0)
     late = (curve["late"] / curve["due"]).clip(BEST / 2)
@@ -92,7 +92,7 @@ def _needs(comparison: Comparison, transport: str) -> str:
     return f"{transport}: 99.99 % of all frames {whole}, 9 of 10 flows {most}"
 
 
-def _band(comparison: Comparison, transport: str, style: Look) -> Iterator[Curve]:
+def _band(comparison: Comparison, transport: str, style: Style) -> Iterator[Curve]:
     """Show the 90 % interval of the mean share of late frames over the seeds, if there are several."""
     shares = comparison.curve.filter(pl.col("transport") == transport, pl.col("due") > 0).select(
         "startup_delay_s", share=pl.col("late") / pl.col("due")
@@ -108,7 +108,7 @@ def _band(comparison: Comparison, transport: str, style: Look) -> Iterator[Curve
         yield Curve("", style, delays, low, "band", low, high)
 
 
-def _flows(comparison: Comparison, transport: str, style: Look) -> Iterator[Mark]:
+def _flows(comparison: Comparison, transport: str, style: Style) -> Iterator[Mark]:
     """Show the share of flows that reach the goal, a step per flow, and the interval of what 9 of 10 need."""
     needed = np.sort(comparison.flows.filter(transport=transport)["required_startup_delay_s"].to_numpy())
     shares = np.arange(len(needed) + 1) / len(needed)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from earlybird import _core
 from earlybird.backends import namespaces
 from earlybird.errors import EarlybirdError, InputError, ScenarioError
-from earlybird.internet import GATEWAY, masquerade, resolver, way_out
+from earlybird.internet import GATEWAY, masquerade, resolver, resolver_hint
 from earlybird.loading import DEFAULT_SEED, Overrides, ScenarioLike, override_texts, path_of, resolve_network
 from earlybird.outputs import check_outputs
 from earlybird.quantities import complete_rate
@@ -152,7 +152,7 @@ def _far_side(files: ExitStack, *, has_servers: bool, internet: bool) -> tuple[_
     """Choose the far side; open its way to the Internet, if it is to have one, and find who resolves names there."""
     if not internet:
         return ("own" if has_servers else "machine"), None
-    tool = way_out(has_servers=has_servers)
+    tool = resolver_hint(has_servers=has_servers)
     names = files.enter_context(resolver(tool))
     if tool != GATEWAY:
         files.enter_context(masquerade(tool, HERE))

@@ -1,4 +1,4 @@
-"""What can go wrong, each said in one paragraph for the person at the terminal."""
+"""Errors for the user, each in one paragraph."""
 
 import errno
 import os

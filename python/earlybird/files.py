@@ -113,11 +113,11 @@ def verify_result(folder: Path) -> None:
 
 def _refuse_other_content(folder: Path) -> None:
     """Refuse to replace a folder that is not a result, so that a wrong path deletes nothing."""
-    if folder.is_dir() and any(folder.iterdir()) and not _holds_a_result_alone(folder):
+    if folder.is_dir() and any(folder.iterdir()) and not _holds_only_a_result(folder):
         raise StoreError(f"cannot write the result {folder}: the folder holds something else. Choose another one.")
 
 
-def _holds_a_result_alone(folder: Path) -> bool:
+def _holds_only_a_result(folder: Path) -> bool:
     """Return whether every file of a folder is one that its list of checksums names, and a result's are among them."""
     try:
         names = _checksums(folder).keys() | {CHECKSUMS}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 GATEWAY = "slirp4netns"  # takes connections out of a namespace without any right (`slirp4netns(1)`)
 GATEWAY_RESOLVER = "10.0.2.3"  # where it answers for this machine's resolver
 RESOLVERS = (Path("/etc/resolv.conf"), Path("/run/systemd/resolve/resolv.conf"))
-"""Who resolves names, and who does so for systemd-resolved, which names itself at a loopback address."""
+"""The lists of name servers: the resolver's own, and systemd-resolved's, which names itself at a loopback address."""
 
 KEEPER = """
 set -e
@@ -58,7 +58,7 @@ nft add rule ip earlybird out ip saddr {command} oifname != '"eb0"' masquerade
 }
 
 
-def way_out(*, has_servers: bool) -> str:
+def resolver_hint(*, has_servers: bool) -> str:
     """Choose the gateway to the Internet: ``iptables``, ``nft`` or, always where `has_servers`, ``slirp4netns``."""
     may_change_this_machine = os.geteuid() == 0 and not has_servers
     tools = (("iptables", "nft") if may_change_this_machine else ()) + (GATEWAY,)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 PROGRAM = "earlybird-kernel"
-"""What does it: a program of its own, as it needs libelf, which nothing else of earlybird does."""
+"""The program that loads them: separate, as it needs libelf, which nothing else of earlybird does."""
 ALGORITHMS = ("pert",)  # what can be loaded
 USUAL_NAME = "pert"  # under which the kernel knows it
 FAILED = 2  # the program's exit code after what a person can put right, with one line about it on the error stream

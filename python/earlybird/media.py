@@ -192,18 +192,18 @@ def packets_of_sound(
     packets: list[Frame], start: float, length: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
     """Return when packets of sound are needed after the film's first frame, within the film, and their bytes."""
-    heard = sorted((packet.time - start, packet.size) for packet in packets if packet.time is not None)
-    if not heard:
+    arrivals = sorted((packet.time - start, packet.size) for packet in packets if packet.time is not None)
+    if not arrivals:
         return None
-    moments, sizes = zip(*heard, strict=True)
-    return np.clip(np.array(moments, dtype=np.float64), 0, length), np.array(sizes, dtype=np.int64)
+    arrival_times, sizes = zip(*arrivals, strict=True)
+    return np.clip(np.array(arrival_times, dtype=np.float64), 0, length), np.array(sizes, dtype=np.int64)
 
 
 def sound_of_frames(
-    times: NDArray[np.float64], moments: NDArray[np.float64], sizes: NDArray[np.int64]
+    times: NDArray[np.float64], arrival_times: NDArray[np.float64], sizes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Add up the bytes of sound that are needed by each frame's time, and not by that of the frame before."""
-    places = np.minimum(np.searchsorted(times, moments), len(times) - 1)
+    places = np.minimum(np.searchsorted(times, arrival_times), len(times) - 1)
     return np.bincount(places, weights=sizes, minlength=len(times)).astype(np.int64)
 
 

@@ -1,4 +1,4 @@
-"""Where what the program reads is: scenarios, studies, the clip, the licences."""
+"""Paths of the files that the program reads: scenarios, studies, the clip, the licences."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from earlybird.errors import InputError
 REPOSITORY = Path(__file__).resolve().parents[2]  # the checkout this package runs from, if it does
 
 SHIPPED = Path(__file__).with_name("shipped")
-"""What comes with the program: in a checkout links to the repository's folders, in a wheel copies of them."""
+"""Files that come with the program: in a checkout links to the repository's folders, in a wheel copies of them."""
 
 RESULTS = Path("results")  # the default folder for results, below the working directory
 

@@ -247,11 +247,11 @@ def _viewing(
     if begins is None:
         return None
     playback = play(written, delivered, start_up=begins, end=end)
-    moments = written - written[0]
+    offsets = written - written[0]
     pauses = np.concatenate([[0.0], np.cumsum(playback.stalls)])
-    shown = written + begins + pauses[np.searchsorted(np.array(playback.positions), moments, side="right")]
+    shown = written + begins + pauses[np.searchsorted(np.array(playback.positions), offsets, side="right")]
     # A pause that lasts to the end shows nothing behind it.
-    shown = np.where(moments > playback.played, np.inf, shown)
+    shown = np.where(offsets > playback.played, np.inf, shown)
     rates, dropped = _encoder(result, flow)
     sizes = kept["bytes"].to_numpy()
     viewing = Viewing(

@@ -1,4 +1,4 @@
-"""What a comparison of transports comes to, in a sentence or two."""
+"""The result of a comparison of transports, in a sentence or two."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from earlybird.compare import Comparison
 
 NEED: Final = "required_startup_delay_p90_s"
-"""What is compared: the start-up delay after which 9 of 10 flows have 99.99 % of their frames in time."""
+"""The compared quantity: the startup delay after which 9 of 10 flows have 99.99 % of their frames in time."""
 
 TOO_LONG: Final = 10.0
 """Seconds that hardly a viewer waits: from 2 s on they begin to leave, 6 % more with every second (Krishnan and
@@ -24,7 +24,7 @@ ENOUGH: Final = 0.95  # share of the film's rate below which what a flow gets is
 
 
 def recommendation(comparison: Comparison) -> str:
-    """Say which transport to take beside the first, how much better it is, and whether it is good enough."""
+    """Recommend a transport beside the first, how much better it is, and whether it is good enough."""
     needs = {name: values[NEED] for name, values in comparison.transports.items()}
     best = min(needs, key=needs.__getitem__)
     return f"{_choice(comparison, needs, best)} {_verdict(comparison, needs[best])}".strip()

@@ -196,7 +196,7 @@ def sweep(
         resolved.check_backend()
         warn_of_length(cost_of(resolved), resolved.duration)
     warn_about(*scenarios, typed={*dict(fixed), *(key for run in planned[:1] for key in run.parameters)})
-    different, made = without_repetitions(planned, jobs=jobs, output=output, progress=progress, dask=dask)
+    different, made = without_duplicates(planned, jobs=jobs, output=output, progress=progress, dask=dask)
     own = share(different, part)
     result = complete(own, jobs=jobs, parallel=parallel, output=output, progress=progress, dask=dask)
     return replace(result, made=result.made + made, awaited=awaited(different, own, result.store))
@@ -221,7 +221,7 @@ def awaited(planned: Sequence[PlannedRun], own: Sequence[PlannedRun], store: Sto
     return sum(not store.has(key) for key in others)
 
 
-def without_repetitions(
+def without_duplicates(
     planned: Sequence[PlannedRun],
     *,
     jobs: int | None = None,
@@ -246,7 +246,7 @@ def without_repetitions(
     )
     repeated = [runs for runs in doubtful if _are_alike(tried.store, *runs[:2])]
     if repeated:
-        _warn_of_repetitions(repeated)
+        _warn_of_duplicates(repeated)
     left_out = {id(run) for runs in repeated for run in runs[1:]}
     return [run for run in planned if id(run) not in left_out], tried.made
 
@@ -257,7 +257,7 @@ def _are_alike(store: Store, one: PlannedRun, other: PlannedRun) -> bool:
     return all(first.table(name).equals(second.table(name)) for name in first.tables)
 
 
-def _warn_of_repetitions(repeated: Sequence[Sequence[PlannedRun]]) -> None:
+def _warn_of_duplicates(repeated: Sequence[Sequence[PlannedRun]]) -> None:
     runs = repeated[0]
     flow, _ = next(scenarios_of(runs)).flow_groups[0]
     warnings.warn(

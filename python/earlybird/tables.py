@@ -88,7 +88,7 @@ def build(kind: Callable[..., T], table: Table, where: str) -> T:
     return kind(**values)
 
 
-def one_of(value: object, allowed: Iterable[object], where: str, what: str, *, said: object = None) -> None:
+def one_of(value: object, allowed: Iterable[object], where: str, what: str, *, given: object = None) -> None:
     """Make sure that a file's value is allowed; the error has place, value (or what is `said` there) and nearest."""
     known = list(dict.fromkeys(allowed))
     if value in known:
@@ -96,7 +96,7 @@ def one_of(value: object, allowed: Iterable[object], where: str, what: str, *, s
     texts = {str(each): each for each in known}
     near = difflib.get_close_matches(str(value), texts, 1)
     hint = f"did you mean {texts[near[0]]!r}? There are: " if near else "there are: "
-    shown = value if said is None else said
+    shown = value if given is None else given
     raise InputError(f"{where} = {shown!r}: there is no such {what}; {hint}{', '.join(sorted(texts)) or 'none'}.")
 
 

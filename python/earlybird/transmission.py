@@ -36,11 +36,11 @@ def transmit(
     for address in (source, destination):
         check_address(address)
 
-    def look(report: dict[str, Any] | None) -> bool:
+    def forward(report: dict[str, Any] | None) -> bool:
         return watch is None or watch(report) is not False
 
     try:
-        return _core.transmit(source, destination, look)
+        return _core.transmit(source, destination, forward)
     except _core.ScenarioError:
         raise
     except ValueError as error:

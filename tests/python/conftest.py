@@ -1,4 +1,4 @@
-"""What the tests share: a small scenario, and the program as a process of its own."""
+"""Shared parts of the tests: a small scenario, and the program as a process of its own."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ pairs = [1, 2]
 
 
 class Finished(NamedTuple):
-    """What a process left behind."""
+    """The outcome of a process."""
 
     code: int
     out: str

@@ -19,7 +19,7 @@ from earlybird.plots.packets import packets_chart
 from earlybird.plots.run import line, over_time, stack
 from earlybird.plots.search import search_chart, search_table
 from earlybird.plots.sensitivity import Scale, sensitivity_chart
-from earlybird.plots.style import LOOKS, OTHERS
+from earlybird.plots.style import OTHERS, TRANSPORT_STYLES
 from earlybird.plots.vega import VERSION, _body, specification
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def kinds() -> Mapping[str, Chart]:
 
 def points(panels: int, places: Sequence[object], lines: int) -> pl.DataFrame:
     """Make points of lines that cross."""
-    names = [*LOOKS][:lines]
+    names = [*TRANSPORT_STYLES][:lines]
     return pl.DataFrame(
         [
             {"panel": BANDS[panel] if panel < len(BANDS) else f"panel {panel}", "line": name, "name": name.upper()}

@@ -62,7 +62,7 @@ class Feed:
 
 
 class Screen:
-    """Where a stream is shown: the datagrams that came, which must be whole."""
+    """The destination of a stream: the datagrams that came, which must be whole."""
 
     def __init__(self) -> None:
         self._entry = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

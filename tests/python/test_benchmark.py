@@ -1,4 +1,4 @@
-"""What the benchmark measures."""
+"""Measurements of the benchmark."""
 
 import dataclasses
 import json

@@ -62,8 +62,8 @@ def test_every_shipped_scenario_survives_its_json_and_a_pickle() -> None:
 
 
 def test_equal_scenarios_are_one_key() -> None:
-    first, again, other = resolve(SMALL), resolve(SMALL), resolve(SMALL, {"pairs": 3})
-    assert len({first, again, other}) == 2
+    first, same, other = resolve(SMALL), resolve(SMALL), resolve(SMALL, {"pairs": 3})
+    assert len({first, same, other}) == 2
 
 
 def test_an_error_names_the_file_and_the_line(tmp_path: Path) -> None:

@@ -31,8 +31,8 @@ def captured(folder: Path, profile: str) -> Path:
     """Write the packets of a run with losses."""
     file = folder / f"{profile}.pcapng"
     overrides = {"drops": [14, 28], "endpoint.profile": profile}
-    told = pytest.warns(ScenarioWarning, match="^--pcap: ") if profile == "ns2" else nullcontext()
-    with told:
+    warned = pytest.warns(ScenarioWarning, match="^--pcap: ") if profile == "ns2" else nullcontext()
+    with warned:
         earlybird.run(
             REPOSITORY / "scenarios" / "fall-floyd-1996.toml", overrides=overrides, outputs=Outputs(pcap=file)
         )

@@ -1,4 +1,4 @@
-"""What the program says to bad input: one paragraph, exit code 2, never a traceback."""
+"""Errors for bad input: one paragraph, exit code 2, never a traceback."""
 
 from __future__ import annotations
 

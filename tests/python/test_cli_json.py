@@ -1,4 +1,4 @@
-"""What the sub-commands print for other programs."""
+"""Output of the sub-commands as JSON."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_sub_command_prints_json_if_asked_to() -> None:
     assert without == OTHERS
 
 
-def test_a_new_scenario_and_a_picture_are_told_as_json(earlybird: Program) -> None:
+def test_a_new_scenario_and_a_picture_are_printed_as_json(earlybird: Program) -> None:
     assert json.loads(earlybird("new", "mine.toml", "--json").out) == {"path": "mine.toml", "template": "dsl"}
     kept = earlybird("run", "mine.toml", "--set", "duration=12s", "--set", DELIVERIES, "--output", "results")
     folder = kept.out.partition("Result kept in ")[2].split()[0]
@@ -52,7 +52,7 @@ def test_the_schema_is_json_with_and_without_the_option(earlybird: Program) -> N
     assert json.loads(earlybird("schema", "--json").out) == json.loads(earlybird("schema").out)
 
 
-def test_runs_and_verdicts_of_a_study_are_told_as_json(earlybird: Program) -> None:
+def test_runs_and_verdicts_of_a_study_are_printed_as_json(earlybird: Program) -> None:
     costs = json.loads(earlybird("study", "run", STUDY, "--dry-run", "--json").out)
     assert [row["study"] for row in costs] == [STUDY, "together"]
     made = json.loads(earlybird("study", "run", STUDY, "--jobs", 1, "--json").out)
@@ -72,9 +72,9 @@ def test_runs_and_verdicts_of_a_study_are_told_as_json(earlybird: Program) -> No
 
 
 @pytest.mark.slow
-def test_the_site_and_the_publication_are_told_as_json(earlybird: Program) -> None:
+def test_the_site_and_the_publication_are_printed_as_json(earlybird: Program) -> None:
     earlybird("study", "run", STUDY, "--jobs", 1)
     for line, page in ((("report", "all"), "reports/all-smoke/index.html"), (("publish",), "docs/results/README.md")):
-        told = json.loads(earlybird("study", *line, "--scale", "smoke", "--json").out)
-        assert told["page"] == page
-        assert any(row["study"] == STUDY and row["verdict"] != "not run" for row in told["verdicts"])
+        printed = json.loads(earlybird("study", *line, "--scale", "smoke", "--json").out)
+        assert printed["page"] == page
+        assert any(row["study"] == STUDY and row["verdict"] != "not run" for row in printed["verdicts"])

@@ -1,4 +1,4 @@
-"""What the program prints and writes when all is well."""
+"""Output of successful commands."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Final
 from conftest import REPOSITORY
 
 WRITES_CAPTURES: Final = "capture"
-"""What it writes is no part of a result."""
+"""Sources whose output is no part of a result."""
 
 
 def below(crate: str) -> set[str]:

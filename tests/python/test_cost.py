@@ -1,4 +1,4 @@
-"""What studies cost is told from the packets they carry."""
+"""The cost of studies, estimated from the packets of their runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What could be lost by a slip: folders that are taken for results, files that a run writes."""
+"""Files that a mistake could overwrite: folders that are taken for results, files that a run writes."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ WIDTH = 3 * math.sqrt(2)
 
 @dataclass
 class Seeds:
-    """What our seeds gave for a cell: one number per seed, and the repairs of all seeds."""
+    """Results of our seeds for a cell: one number per seed, and the repairs of all seeds."""
 
     repeated: list[float]
     late: list[float]

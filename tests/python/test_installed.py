@@ -1,4 +1,4 @@
-"""What the program needs comes with it: in an empty folder it works as in its repository."""
+"""The installed program in an empty folder works as in its repository."""
 
 from __future__ import annotations
 

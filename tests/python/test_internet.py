@@ -178,4 +178,4 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, user: int, se
     monkeypatch.setattr(shutil, "which", lambda _: None)
     monkeypatch.setattr(os, "geteuid", lambda: user)
     with pytest.raises(EarlybirdError, match=f"--internet: .*{words}"):
-        internet.way_out(has_servers=servers)
+        internet.resolver_hint(has_servers=servers)

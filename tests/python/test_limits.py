@@ -96,7 +96,7 @@ TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 
 class Ended(NamedTuple):
-    """How a program ended that was asked to."""
+    """The end of a program that was asked to end."""
 
     code: int
     err: str

@@ -1,4 +1,4 @@
-"""What is shown while it goes on: tables on terminals, files that others follow, and Prometheus."""
+"""Live displays: tables on terminals, files that others follow, and Prometheus."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_a_picture_of_states_has_their_rates_and_leaves_out_what_was_not_known()
     assert [[*line.y] for line in carried] == [[8.0, 8.0], [16.0, 16.0]]
     assert [[*lines[0].x] for lines in (round_trip, window)] == [[1, 4], [1, 4]]
     assert {line.name: [*line.y] for line in counts}["lost"] == [2.0, 2.0]
-    assert len({line.look for line in (*carried, *counts)}) == 6
+    assert len({line.style for line in (*carried, *counts)}) == 6
 
 
 @pytest.mark.parametrize(
@@ -210,11 +210,11 @@ def test_top_states_what_it_follows(earlybird: Program, tmp_path: Path, content:
     assert words in complaint(earlybird("top", path))
 
 
-def exposed(told: dict[str, Any]) -> str:
+def exposed(report: dict[str, Any]) -> str:
     """Return what Prometheus gets of a report."""
     registry, last = CollectorRegistry(), LastReport()
     registry.register(last)
-    last.take(told)
+    last.take(report)
     return generate_latest(registry).decode()
 
 

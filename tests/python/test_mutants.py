@@ -1,4 +1,4 @@
-"""What `make mutants` says of changes that were noticed, missed, or did not compile."""
+"""The report of `make mutants` on changes that were noticed, missed, or did not compile."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What results show of themselves in notebooks."""
+"""Results as notebooks show them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What anybody may run: each part in a process that has given up its rights, if it had any."""
+"""The parts that need no privileges: each in a process that has dropped its own."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from packetdrill import OWN_SCRIPTS, Version, expected_to_fail, missing, run, sc
 
 
 def checkout() -> str | None:
-    """Give where packetdrill was built, by the environment or by the program on the path."""
+    """Return the path of packetdrill, by the environment or by the program on the path."""
     program = shutil.which("packetdrill")
     found = str(Path(program).resolve().parents[3]) if program else None
     return os.environ.get("PACKETDRILL", found)

@@ -1,4 +1,4 @@
-"""What a stranger reads in the pictures of studies."""
+"""Titles, axes and legends in the pictures of studies."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from earlybird.plots.sensitivity import BOUND, Scale, sensitivity_chart
 from earlybird.plots.style import (
     DARK,
     FINE_GRAINED,
-    LOOKS,
     OTHERS,
     PAPER,
+    TRANSPORT_STYLES,
     dark_colours,
     is_transport,
-    look,
-    looks,
-    next_looks,
+    next_styles,
+    transport_style,
+    transport_styles,
 )
 from earlybird.plots.vega import document, drawn, specification
 from earlybird.report.figures import _unit_in_title, clip, plot_data
@@ -64,33 +64,34 @@ def test_words_lay_over_each_other(kind: str, room: float | None) -> None:
 
 
 def test_two_transports_shared_colour_and_marker() -> None:
-    looked = {name: look(name) for name in (*every_transport(), *LOOKS)}
-    reported = [(each.colour, each.marker, each.is_hollow) for each in looked.values()]
-    assert len(set(reported)) == len(looked)
+    styled = {name: transport_style(name) for name in (*every_transport(), *TRANSPORT_STYLES)}
+    reported = [(each.colour, each.marker, each.is_hollow) for each in styled.values()]
+    assert len(set(reported)) == len(styled)
 
 
 def test_every_transport_has_its_own_style_everywhere() -> None:
     assert all(is_transport(name) for name in every_transport())
-    assert looks(["pert", "a queue"])["pert"] == looks(["another", "a third", "pert"])["pert"] == LOOKS["pert"]
+    for others in (["pert", "a queue"], ["another", "a third", "pert"]):
+        assert transport_styles(others)["pert"] == TRANSPORT_STYLES["pert"]
 
 
-def test_a_transport_without_an_entry_had_the_look_of_another() -> None:
+def test_a_transport_without_an_entry_had_the_style_of_another() -> None:
     names = [f"new{number}" for number in range(6)]
     families = [["sack", "sack-er"], *([name, f"{name}-er", f"{name}-rack"] for name in names)]
-    added = next_looks(families)
-    looked = [(each.colour, each.marker) for each in (*LOOKS.values(), *OTHERS, *added.values())]
+    added = next_styles(families)
+    styled = [(each.colour, each.marker) for each in (*TRANSPORT_STYLES.values(), *OTHERS, *added.values())]
     assert [*added] == [name for family in families[1:] for name in family]
-    assert len({*looked[-len(added) :]} - {*looked[: -len(added)]}) == len(added)
-    assert added["new0"] == next_looks(families[:2])["new0"]
+    assert len({*styled[-len(added) :]} - {*styled[: -len(added)]}) == len(added)
+    assert added["new0"] == next_styles(families[:2])["new0"]
 
 
-def test_what_is_no_transport_looked_like_one_beside_it() -> None:
-    drawn = looks([*(f"line {number}" for number in range(8)), "srt", "mtcp"])
+def test_other_lines_had_the_style_of_a_transport() -> None:
+    drawn = transport_styles([*(f"line {number}" for number in range(8)), "srt", "mtcp"])
     assert len({(each.colour, each.marker) for each in drawn.values()}) == len(drawn)
 
 
 def test_colours_can_be_seen_on_light_and_dark_pages() -> None:
-    for each in (*LOOKS.values(), *OTHERS):
+    for each in (*TRANSPORT_STYLES.values(), *OTHERS):
         assert _contrast(each.colour, PAPER) >= LEAST_CONTRAST, each
         assert _contrast(each.dark, DARK[PAPER]) >= LEAST_CONTRAST, each
         assert dark_colours()[each.colour]
@@ -128,7 +129,7 @@ def test_the_legend_names_every_line_of_all_panels() -> None:
 
 
 def test_a_line_that_no_legend_names_can_be_drawn() -> None:
-    line = Curve("a queue", LOOKS["pert"], [0, 1], [1, 2], is_named=False)
+    line = Curve("a queue", TRANSPORT_STYLES["pert"], [0, 1], [1, 2], is_named=False)
     assert b"</svg>" in drawn(Chart((Panel("", (line,)),), Axis("x")), "svg")
 
 

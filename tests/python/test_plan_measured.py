@@ -1,4 +1,4 @@
-"""What other programs measured of a line: files as they write them, and files that are damaged."""
+"""Measurements of other programs: files as they write them, and files that are damaged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).parents[2]
 MEASURED = Path(__file__).parent / "measured"
-"""What these programs wrote on a line of 10 Mb/s with a round trip of 40 ms (tests/python/measured/README.md)."""
+"""Files of these programs from a link of 10 Mb/s with a round trip of 40 ms (tests/python/measured/README.md)."""
 ROUND_TRIP = pytest.approx(0.040, abs=0.001)
 RATE = pytest.approx(10e6, rel=0.03)
 

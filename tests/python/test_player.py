@@ -1,4 +1,4 @@
-"""What viewers see of hand-made delivery times."""
+"""Playback of hand-made delivery times."""
 
 import math
 
@@ -15,10 +15,10 @@ WRITTEN: NDArray[np.float64] = np.arange(100, dtype=np.float64) * PERIOD
 END = 12.0
 
 
-def delivered(*silences: tuple[int, int, float]) -> NDArray[np.float64]:
+def delivered(*gaps: tuple[int, int, float]) -> NDArray[np.float64]:
     """Deliver each frame 0.05 s after it was written, but frames first … last − 1 of a silence not before its end."""
     times = WRITTEN + 0.05
-    for first, last, until in silences:
+    for first, last, until in gaps:
         times[first:last] = np.maximum(times[first:last], until)
     return times
 

@@ -45,7 +45,7 @@ REGISTER = Register(
 
 
 OUTSIDE = ("docs/studies.md", "docs/install.md", "studies/small-study/README.md")
-"""What the pages lead to outside of their folder, from the root of the repository."""
+"""Link targets of the pages outside of their folder, from the root of the repository."""
 
 
 class Published(NamedTuple):

@@ -77,9 +77,9 @@ def test_a_packet_above_the_mss_is_written_as_several_frames() -> None:
 
 def test_hosts_that_were_busy_now_and_then_brought_a_stream_down_to_nothing() -> None:
     """The receiver stands still for 130 ms thrice a second, which is no queue; a fiftieth is lost on the way."""
-    moments = [(at, at + 0.13) for at in (3 + 0.33 * number for number in range(80))]
+    outages = [(at, at + 0.13) for at in (3 + 0.33 * number for number in range(80))]
     steps = [
-        {"at": f"{at:.4f}s", "rate": rate} for stop, go in moments for at, rate in ((stop, "1kb/s"), (go, "1Gb/s"))
+        {"at": f"{at:.4f}s", "rate": rate} for stop, go in outages for at, rate in ((stop, "1kb/s"), (go, "1Gb/s"))
     ]
     path = {"from": "source", "to": "host", "rate": "20Mb/s", "delay": "50ms", "queue": {"bytes": 200_000}}
     host = {"from": "host", "to": "viewer", "rate": "1Gb/s", "delay": "0.01ms", "queue": {"bytes": 2_000_000}}

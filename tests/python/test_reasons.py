@@ -1,4 +1,4 @@
-"""Why statements do not hold: each failure has a reason with something that shows it, or says that it has none."""
+"""Reasons why statements do not hold: each failure has a reason with evidence, or states that it has none."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def evaluated(*checks: Check, panels: tuple[Panel, ...] = ()) -> Evaluation:
 
 
 def failing(*shown_by: str) -> Check:
-    """Give the statement that fails a reason, shown by panels and checks of these names."""
+    """Add a reason to the statement that fails, shown by panels and checks of these names."""
     return dataclasses.replace(LONG, because="So.", shown_by=shown_by)
 
 

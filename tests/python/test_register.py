@@ -19,7 +19,7 @@ PAPERS = {
     "Q": [*(f"F{number}" for number in range(1, 12)), "T1", "T2"],
     "X": [str(number) for number in range(1, 13)],
 }
-"""What the papers number, and the extra experiments."""
+"""Numbered items of the papers, and the extra experiments."""
 
 
 def test_nothing_that_a_paper_numbers_is_missing() -> None:

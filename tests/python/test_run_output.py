@@ -10,8 +10,8 @@ import pytest
 import earlybird
 from conftest import REPOSITORY, SMALL
 from earlybird import ScenarioWarning, run
-from earlybird.columns import milliseconds
-from earlybird.sweeps import plan, without_repetitions
+from earlybird.columns import format_milliseconds
+from earlybird.sweeps import plan, without_duplicates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,7 @@ def test_what_held_a_sender_back_is_reported(earlybird: Program) -> None:
     ("value", "text"), [(0.0, "0 ms"), (6.66e-6, "0 ms"), (0.000813, "0.813 µs"), (1.41, "1.41 ms"), (2000, "2 s")]
 )
 def test_short_waits_are_not_written_with_five_zeros(value: float, text: str) -> None:
-    assert milliseconds(value) == text
+    assert format_milliseconds(value) == text
 
 
 def test_seeds_that_change_nothing_are_reported_and_run_once(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_the_headings_of_a_sweep_were_cut(
 )
 def test_seeds_of_what_is_random_are_all_kept(tmp_path: Path, change: dict[str, object]) -> None:
     planned = plan(LOCKSTEP, seeds=3, overrides=change)
-    assert without_repetitions(planned, output=tmp_path / "none") == (planned, 0)
+    assert without_duplicates(planned, output=tmp_path / "none") == (planned, 0)
     assert not (tmp_path / "none").exists()
 
 

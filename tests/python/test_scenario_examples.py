@@ -32,7 +32,7 @@ from = "left"
 to = "right"
 application = { cbr = { rate = "96kb/s", packet = 200 } }
 """)
-"""What examples leave out."""
+"""Parts that examples leave out."""
 
 FILES: Final = {
     "frames.txt": "9000\n1200\n1500\n",

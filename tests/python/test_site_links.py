@@ -1,4 +1,4 @@
-"""What stands in the documentation's site where a page links to a file that the site does not have."""
+"""Links of the documentation's site to files that the site does not have."""
 
 from __future__ import annotations
 

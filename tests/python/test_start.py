@@ -178,7 +178,7 @@ def test_a_sentence_was_false_when_numbers_changed(with_er: tuple[float, float],
         (("items", 0, "line", "says"), 3, "papers.toml: T-F1.line.says = 3: it must be a text"),
     ],
 )
-def test_what_the_register_states_is_looked_up(path: tuple[str | int, ...], value: object, message: str) -> None:
+def test_the_statements_of_the_register_are_found(path: tuple[str | int, ...], value: object, message: str) -> None:
     document: Any = read_toml(shipped_file("studies", "papers.toml"))
     read_register(document)
     place = document

@@ -33,7 +33,7 @@ scales = ["full"]
 n = [1, 2]
 transport = ["sack", "sack-er"]
 """
-"""What the study's statements speak of, at a scale that is not made here."""
+"""Columns that the study's statements use, at a scale that is not run here."""
 
 
 def in_backends(folder: Path, *backends: str, profile: str = "rfc") -> Study:

@@ -1,4 +1,4 @@
-"""What a study of bursts makes of its runs: thresholds, growth, correlation, the worst burst."""
+"""Reductions of a study of bursts: thresholds, growth, correlation, the worst burst."""
 
 from __future__ import annotations
 

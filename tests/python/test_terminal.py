@@ -1,4 +1,4 @@
-"""What the program prints on terminals of all sorts, and how soon."""
+"""Output on terminals of all kinds, and its latency."""
 
 from __future__ import annotations
 

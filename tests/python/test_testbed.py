@@ -120,8 +120,8 @@ def test_a_parameter_stands_where_its_name_does(bed: Path) -> None:
         .replace("[grid]", '[parameters]\nway = "10ms"\n[grid]\nway = ["1ms", "5ms"]')
     )
     bed.write_text(text)
-    ways = {play.spec.document()["testbed"]["link"]["delay"] for play in load(bed)}
-    assert ways == {"1ms", "5ms"}
+    delays = {play.spec.document()["testbed"]["link"]["delay"] for play in load(bed)}
+    assert delays == {"1ms", "5ms"}
     assert {play.spec.document()["testbed"]["link"]["delay"] for play in load(bed, {"grid": {}, "way": "7ms"})} == {
         "7ms"
     }
@@ -201,11 +201,11 @@ def test_vlc_counts_by_its_messages() -> None:
         (9.0, "main vout display warning: picture is too late to be displayed (missing 31 ms)"),
         (9.1, "main audio output warning: playback too late (50021): up-sampling"),
     ]
-    seen = vlc.said(reported, 1000, 10.0)
+    seen = vlc.events_of(reported, 1000, 10.0)
     assert seen["stalls"] == [(5.0, 8.0)]
     assert (seen["late_pictures"], seen["starvations"], seen["sounds_late"]) == (1, 1, 1)
     assert seen["buffer_s"] == 2.1
-    assert all(vlc.TELLING.search(text) for _, text in reported)
+    assert all(vlc.REPORTED.search(text) for _, text in reported)
 
 
 def test_who_waits_at_the_end_has_waited_until_then() -> None:
@@ -224,7 +224,7 @@ def test_the_first_wait_of_chromium_is_its_start() -> None:
         [110, "ended"],
         [110, "told"],
     ]
-    seen = chromium.told(
+    seen = chromium.report_of(
         {"error": None, "events": events, "pictures": [101.0], "ahead": [[102, 3.5]], "dropped": 2, "shown": 9}, 100.0
     )
     assert seen["stalls"] == [(5.0, 7.5)]

@@ -8,7 +8,7 @@ use crate::schema_walk::SchemaNode;
 use earlybird_transport::{ScenarioError, did_you_mean, listed, nearest, text_of};
 use serde_json::{Map, Value};
 
-/// Gives parameters the values of overrides. Returns the overrides that are key paths.
+/// Sets parameters to the values of overrides. Returns the overrides that are key paths.
 pub(crate) fn assign<'a>(
     document: &mut Value,
     overrides: &'a [(String, String)],

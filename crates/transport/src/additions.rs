@@ -8,13 +8,13 @@ use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 use std::fmt;
 
-/// Why a congestion control cannot be added to a register.
+/// The reason why a congestion control cannot be added to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterError {
     /// The name is not made of lower-case letters, digits and hyphens, is longer than 31 letters, or has a reserved suffix.
     NotAName(&'static str),
     /// The name is that of another transport, or of another key of `endpoint`.
-    Taken(&'static str),
+    InUse(&'static str),
 }
 
 impl fmt::Display for RegisterError {
@@ -25,7 +25,7 @@ impl fmt::Display for RegisterError {
                 "`{name}` is not a name for a congestion control: up to 31 small letters, digits and hyphens, beginning with a \
                  letter, without the ends -er, -rack and -fg"
             ),
-            Self::Taken(name) => {
+            Self::InUse(name) => {
                 write!(formatter, "`{name}` is already the name of a transport or a key of `endpoint`")
             }
         }
@@ -57,7 +57,7 @@ impl Transports {
             return Err(RegisterError::NotAName(name));
         }
         let is_key = self.endpoint_schema()["properties"].get(name).is_some();
-        if is_key || self.parse(name).is_ok() { Err(RegisterError::Taken(name)) } else { Ok(()) }
+        if is_key || self.parse(name).is_ok() { Err(RegisterError::InUse(name)) } else { Ok(()) }
     }
 
     /// Returns the JSON schema of the table `endpoint`.

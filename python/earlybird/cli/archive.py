@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from earlybird.cli.arguments import Jobs, Json
-from earlybird.cli.output import show_json, tell
+from earlybird.cli.output import show_json, show_outcome
 from earlybird.cli.study_arguments import DEFAULT_SCALE, Names, Results, Scale
 from earlybird.paths import CHECKS, RESULTS
 
@@ -34,7 +34,7 @@ def export_command(
     from earlybird.study import export_studies
 
     exported = export_studies(names, scale, output=results, to=to)
-    tell(
+    show_outcome(
         {**asdict(exported), "path": str(exported.path)},
         f"Fingerprint: {exported.fingerprint}",
         f"{exported.path}: {exported.runs} runs, {exported.members} files, {exported.bytes / 1e6:.1f} MB",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from earlybird.cli.arguments import Json, examples
-from earlybird.cli.output import say_aside, show_json
+from earlybird.cli.output import echo_status, show_json
 from earlybird.lazy import LateModule
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def command(
     here: all at medium, early retransmission at full. Ended early, it prints what it has measured.
     """
     plan = benchmark.FULL if full else benchmark.SHORT
-    say_aside(
+    echo_status(
         f"This takes about {benchmark.duration_text(plan)}." + ("" if full else " With --full everything is measured.")
     )
     rows: list[dict[str, Any]] = []

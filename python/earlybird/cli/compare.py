@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earlybird.cli.arguments import Jobs, Json, Output, Settings, examples, overrides
-from earlybird.cli.output import say, show_json
+from earlybird.cli.output import echo, show_json
 from earlybird.lazy import LateModule
 from earlybird.outputs import check_outputs
 from earlybird.paths import REPORTS, RESULTS
@@ -88,7 +88,7 @@ def command(
     """
     lines: list[Path | None] = [*network] if network else [None]
     cases = [(film, line) for line in lines for film in media]
-    pictures = [_picture(plot, film, line, alone=len(cases) == 1) for film, line in cases]
+    pictures = [_picture(plot, film, line, is_only=len(cases) == 1) for film, line in cases]
     _check_pictures(pictures, media, network or [])
     documents = []
     for (film, line), picture in zip(cases, pictures, strict=True):
@@ -116,12 +116,12 @@ def command(
 def _show(comparison: "Comparison", picture: Path) -> None:
     display.show(compare_view.render(comparison))
     compare_plot.save_plot(comparison, picture)
-    say(f"Picture written to {picture}")
+    echo(f"Picture written to {picture}")
 
 
-def _picture(plot: Path, film: Path, network: Path | None, *, alone: bool) -> Path:
+def _picture(plot: Path, film: Path, network: Path | None, *, is_only: bool) -> Path:
     """Name the picture of one of several cases by its film and network."""
-    parts = [] if alone else [film.stem, *([network.stem] if network else [])]
+    parts = [] if is_only else [film.stem, *([network.stem] if network else [])]
     return plot.with_stem("-".join([plot.stem, *parts]))
 
 

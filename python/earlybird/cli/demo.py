@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from earlybird.cli import compare, study
 from earlybird.cli.arguments import Jobs, Json, examples
-from earlybird.cli.output import say, show_json
+from earlybird.cli.output import echo, show_json
 from earlybird.lazy import LateModule
 from earlybird.paths import REPORTS, shipped_file
 
@@ -37,7 +37,7 @@ def command(*, jobs: Jobs = None, json: Json = False) -> None:
     study.run_command([STUDY], jobs=jobs)
     study.report_command([STUDY])
     compare.command(media=[film], jobs=jobs)
-    say("Next: the same with your own film: earlybird compare --media FILM; your own network: earlybird new")
+    echo("Next: the same with your own film: earlybird compare --media FILM; your own network: earlybird new")
 
 
 def _document(film: Path, jobs: int | None) -> dict[str, Any]:

@@ -208,8 +208,8 @@ def _short(key: str, keys: Sequence[str]) -> str:
     """Return the last two parts of a dotted key, or as many as tell it from the others, one below the other."""
     parts = key.split(".")
     tails = (".".join(parts[start:]) for start in reversed(range(len(parts) - 1)))
-    alone = (tail for tail in tails if sum(other == tail or other.endswith(f".{tail}") for other in keys) == 1)
-    return next(alone, key).replace(".", ".\n")
+    unambiguous = (tail for tail in tails if sum(other == tail or other.endswith(f".{tail}") for other in keys) == 1)
+    return next(unambiguous, key).replace(".", ".\n")
 
 
 def _parts(left: Cells, cells: Cells, width: int) -> Iterator[Cells]:

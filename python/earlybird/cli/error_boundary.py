@@ -1,4 +1,4 @@
-"""Where errors become one paragraph and an exit code."""
+"""The conversion of errors into one paragraph and an exit code."""
 
 from __future__ import annotations
 

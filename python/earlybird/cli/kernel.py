@@ -9,7 +9,7 @@ import typer
 from earlybird import kernel
 from earlybird.cli.arguments import Json, examples
 from earlybird.cli.error_boundary import FAILED, guarded
-from earlybird.cli.output import say, show_json, tell
+from earlybird.cli.output import echo, show_json, show_outcome
 from earlybird.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def check_command(*, name: Name = kernel.USUAL_NAME, json: Json = False) -> None
         for condition in conditions:
             mark = {True: "yes", False: "no"}.get(condition["met"], "?")
             advice = f". {condition['advice']}" if condition["advice"] else ""
-            say(f"{mark:3}  {condition['name']}: {condition['found']}{advice}")
+            echo(f"{mark:3}  {condition['name']}: {condition['found']}{advice}")
     needed = [condition for condition in conditions if "only)" not in condition["name"]]
     if any(condition["met"] is False for condition in needed):
         raise typer.Exit(FAILED)
@@ -86,20 +86,20 @@ def load_command(
         pin=pin,
     )
     holder = f"process {loaded['holder']}" if "holder" in loaded else loaded["pinned"]
-    tell(loaded, f"{name} is loaded, held by {holder}. `earlybird kernel unload` takes it out.", json=json)
+    show_outcome(loaded, f"{name} is loaded, held by {holder}. `earlybird kernel unload` takes it out.", json=json)
 
 
 def status_command(*, json: Json = False) -> None:
     """Show what is loaded, which process holds it and what uses it."""
     status = kernel.status()
     lines = [line for loaded in status["loaded"] for line in _lines(loaded)]
-    tell(status, f"The kernel has {', '.join(status['registered'])}.", *lines, json=json)
+    show_outcome(status, f"The kernel has {', '.join(status['registered'])}.", *lines, json=json)
 
 
 def unload_command(*, name: Name = kernel.USUAL_NAME, json: Json = False) -> None:
     """Unload PERT from the kernel; connections that use it keep it."""
     kernel.unload(name)
-    tell({"name": name}, f"{name} is unloaded.", json=json)
+    show_outcome({"name": name}, f"{name} is unloaded.", json=json)
 
 
 def run_command(

@@ -172,15 +172,15 @@ def relay_line(state: State) -> str:
     now = f"{state['time_s']:.0f} s: "
     if not state["peers"]:
         return now + relay_state(state).plain
-    return f"{now}{relay_counts(state, way=_way(state))}"
+    return f"{now}{relay_counts(state, delays=_delays(state))}"
 
 
-def relay_counts(state: State, way: str = "") -> str:
+def relay_counts(state: State, delays: str = "") -> str:
     """Write what a relay counted so far."""
     counts = ", ".join(f"{name} {state[key]:,}" for name, key in COUNTS)
-    return f"{state['units']:,} units, {MEGA * state['bytes']:.1f} MB{way}, {counts}"
+    return f"{state['units']:,} units, {MEGA * state['bytes']:.1f} MB{delays}, {counts}"
 
 
-def _way(state: State) -> str:
+def _delays(state: State) -> str:
     rtt = "" if state["msRTT"] is None else f", round trip {state['msRTT']:.1f} ms"
     return f"{rtt}, buffer {state['msRcvBuf']:.0f} ms"

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from earlybird.cli.arguments import Json, examples
-from earlybird.cli.output import tell
+from earlybird.cli.output import show_outcome
 from earlybird.paths import templates
 from earlybird.scenario_templates import DEFAULT, write_template
 
@@ -32,4 +32,4 @@ def command(
     """Write a short scenario with comments, to change and to run."""
     write_template(template, file)
     next_step = f"earlybird run {file}, or change it and see with earlybird validate {file}"
-    tell({"path": str(file), "template": template}, f"Written: {file}. Next: {next_step}", json=json)
+    show_outcome({"path": str(file), "template": template}, f"Written: {file}. Next: {next_step}", json=json)

@@ -1,5 +1,5 @@
 """
-What the sub-commands print without tables: messages, and JSON for programs.
+Output of the sub-commands other than tables: messages, and JSON for programs.
 
 With `print` and not with `typer.echo`, which writes UTF-8 to a stream whose encoding is ASCII.
 """
@@ -18,13 +18,13 @@ else:
     files = LateModule("earlybird.files")
 
 
-def say(message: str) -> None:
+def echo(message: str) -> None:
     """Print one message."""
     print(message, flush=True)
 
 
 def rest_text(awaited: int, output: Path) -> str:
-    """Say how many runs of other shards are missing, and how results are merged."""
+    """Return a message of how many runs of other shards are missing, and how results are merged."""
     if not awaited:
         return f"All other shards are in {output} too: the same command without --shard shows all."
     return (
@@ -33,25 +33,25 @@ def rest_text(awaited: int, output: Path) -> str:
     )
 
 
-def say_aside(message: str) -> None:
+def echo_status(message: str) -> None:
     """Print one message on the error stream, beside what programs read."""
     print(message, file=sys.stderr, flush=True)
 
 
 def complain(message: str) -> None:
     """Print one message on the error stream."""
-    say_aside(f"earlybird: {message}")
+    echo_status(f"earlybird: {message}")
 
 
-def tell(document: dict[str, Any], *messages: str, json: bool) -> None:
+def show_outcome(document: dict[str, Any], *messages: str, json: bool) -> None:
     """Print what a sub-command did: with ``--json`` as a document, else as messages."""
     if json:
         show_json(document)
     else:
-        say("\n".join(messages))
+        echo("\n".join(messages))
 
 
 def show_json(document: dict[str, Any] | list[dict[str, Any]]) -> None:
     """Print a document, or rows, as JSON."""
     clean = files.finite(document) if isinstance(document, dict) else [files.finite(row) for row in document]
-    say(json_module.dumps(clean, indent=2, ensure_ascii=not is_unicode(sys.stdout.encoding)))
+    echo(json_module.dumps(clean, indent=2, ensure_ascii=not is_unicode(sys.stdout.encoding)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from earlybird.cli.arguments import Jobs, Json, examples
-from earlybird.cli.output import say, say_aside, show_json
+from earlybird.cli.output import echo, echo_status, show_json
 from earlybird.lazy import LateModule
 from earlybird.outputs import check_outputs
 
@@ -175,8 +175,8 @@ def _write(found: "Plan", scenario: Path | None, plot: Path | None) -> None:
 
 def _show(found: "Plan", files: list[Path]) -> None:
     for fact in found.path.facts:
-        say_aside(f"Taken as found: {fact}.")
+        echo_status(f"Taken as found: {fact}.")
     display.show(view.render(found))
-    say("\n".join(["", *view.instructions(found)]))
+    echo("\n".join(["", *view.instructions(found)]))
     for file in files:
-        say(f"Written: {file}")
+        echo(f"Written: {file}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earlybird.cli.arguments import Json, examples
-from earlybird.cli.output import say_aside, tell
+from earlybird.cli.output import echo_status, show_outcome
 from earlybird.lazy import LateModule
 
 if TYPE_CHECKING:
@@ -44,5 +44,5 @@ def command(
     else:
         lacking = results.Result.load(result).plot(output).lacking
     for sentence in lacking:
-        say_aside(sentence)
-    tell({"path": str(output), "lacking": lacking}, f"Picture written to {output}", json=json)
+        echo_status(sentence)
+    show_outcome({"path": str(output), "lacking": lacking}, f"Picture written to {output}", json=json)

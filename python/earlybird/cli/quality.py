@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from earlybird.cli.arguments import Json, examples
-from earlybird.cli.output import say, show_json
+from earlybird.cli.output import echo, show_json
 from earlybird.errors import InputError, because
 from earlybird.lazy import LateModule
 from earlybird.quantities import parse_duration
@@ -72,7 +72,7 @@ def command(
         if file:
             write(file, content)
             if not json:
-                say(f"{what} written to {file}")
+                echo(f"{what} written to {file}")
 
 
 def duration_of(text: str) -> float:
@@ -100,7 +100,7 @@ def show(rows: list[dict[str, Any]]) -> None:
             f"{row['flow']}: start-up {row['startup_delay_s']:.2f} s; {stalls}; live latency {latency}; {rate}, "
             f"{row['switches']} switches; {row['frames_dropped']} frames dropped"
         )
-        say(text + (f"; P.1203 {row['p1203_o46']:.2f} at that latency" if "p1203_o46" in row else ""))
+        echo(text + (f"; P.1203 {row['p1203_o46']:.2f} at that latency" if "p1203_o46" in row else ""))
 
 
 def write(file: Path, content: object) -> None:

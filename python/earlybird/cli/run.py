@@ -7,7 +7,7 @@ import typer
 
 from earlybird.backends import Backend
 from earlybird.cli.arguments import Json, ScenarioFile, Seed, Settings, examples, overrides, take_outputs
-from earlybird.cli.output import say, say_aside, show_json
+from earlybird.cli.output import echo, echo_status, show_json
 from earlybird.lazy import LateModule
 from earlybird.loading import DEFAULT_SEED
 from earlybird.outputs import Outputs
@@ -76,13 +76,13 @@ def command(
         return
     display.show_result(result)
     for note in window_hints.window_hints(result):
-        say_aside(note)
+        echo_status(note)
     if output:
-        say(f"Result kept in {output / store.run_key(result.scenario, result.seed)}")
+        echo(f"Result kept in {output / store.run_key(result.scenario, result.seed)}")
     for sentence in outputs.written():
-        say(sentence)
+        echo(sentence)
     if plot:
-        say(f"Picture written to {plot}")
+        echo(f"Picture written to {plot}")
 
 
 def media_quality(result: "Result") -> dict[str, object]:

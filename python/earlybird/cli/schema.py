@@ -2,7 +2,7 @@
 
 from earlybird import _core
 from earlybird.cli.arguments import Json, examples
-from earlybird.cli.output import say
+from earlybird.cli.output import echo
 
 NAME = "schema"
 EXAMPLES = examples("earlybird schema > scenario.schema.json")
@@ -10,4 +10,4 @@ EXAMPLES = examples("earlybird schema > scenario.schema.json")
 
 def command(*, json: Json = True) -> None:
     """Print the JSON schema of scenarios, from which editors complete and check keys."""
-    say(_core.schema())
+    echo(_core.schema())

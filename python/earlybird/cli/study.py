@@ -10,7 +10,7 @@ import typer
 from earlybird.cli.archive import check_command, export_command
 from earlybird.cli.arguments import Dask, Jobs, Json, Output, Parallel, ShardOption, examples
 from earlybird.cli.error_boundary import guarded
-from earlybird.cli.output import rest_text, say, show_json, tell
+from earlybird.cli.output import echo, rest_text, show_json, show_outcome
 from earlybird.cli.study_arguments import DEFAULT_SCALE, Names, Results, Scale, complete_name
 from earlybird.paths import PUBLISHED, REPORTS, RESULTS
 
@@ -70,7 +70,7 @@ def run_command(
     from earlybird.study import run_studies
 
     if dry_run:
-        _tell_cost(names, scale, jobs, output, json=json)
+        _show_cost(names, scale, jobs, output, json=json)
         return
     outcome = run_studies(
         names, scale, jobs=jobs, parallel=parallel, output=output, progress=True, shard=shard, dask=dask
@@ -78,7 +78,7 @@ def run_command(
     counts = f"{outcome.runs} runs, {outcome.made} of them made now. Results kept in {output}"
     following = f"Next: earlybird study report {' '.join(names)} --scale {scale}"
     rest = rest_text(outcome.awaited, output) if outcome.awaited else following
-    tell(outcome_document(outcome), counts, rest, json=json)
+    show_outcome(outcome_document(outcome), counts, rest, json=json)
 
 
 def outcome_document(outcome: StudyOutcome) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def outcome_document(outcome: StudyOutcome) -> dict[str, Any]:
     return {"studies": studies, "scale": outcome.scale, "output": str(outcome.store), **counts}
 
 
-def _tell_cost(names: list[str], scale: str, jobs: int | None, output: Path, *, json: bool) -> None:
+def _show_cost(names: list[str], scale: str, jobs: int | None, output: Path, *, json: bool) -> None:
     from earlybird.cli.display import show_costs
     from earlybird.store import Store
     from earlybird.study.language.library import choose_studies
@@ -132,7 +132,7 @@ def report_command(
             documents.append(report_document(evaluation, page))
             continue
         show(terminal_summary(evaluation))
-        say(f"Report: {page}")
+        echo(f"Report: {page}")
     if json:
         show_json(documents)
 
@@ -145,7 +145,7 @@ def _show_site(page: Path, rows: list[Row], scale: str, what: str, *, json: bool
     if not json:
         show(site_summary(rows, scale))
     verdicts = verdict_table(rows).to_dicts()
-    tell({"page": str(page), "scale": scale, "verdicts": verdicts}, f"{what}: {page}", json=json)
+    show_outcome({"page": str(page), "scale": scale, "verdicts": verdicts}, f"{what}: {page}", json=json)
 
 
 def publish_command(
@@ -201,7 +201,7 @@ def search_command(
             documents.append(search_document(found))
             continue
         show(search_summary(found))
-        say(f"{found.sentence}\nTables: {output / 'searches' / found.about['study']}\n")
+        echo(f"{found.sentence}\nTables: {output / 'searches' / found.about['study']}\n")
     if json:
         show_json(documents)
 

@@ -14,7 +14,7 @@ from earlybird.cli.arguments import (
     examples,
     overrides,
 )
-from earlybird.cli.output import rest_text, say, show_json
+from earlybird.cli.output import echo, rest_text, show_json
 from earlybird.lazy import LateModule
 from earlybird.paths import RESULTS
 
@@ -65,6 +65,6 @@ def command(
         return
     if shard is None:
         display.show_sweep(result)
-    say(f"{len(result.planned)} runs, {result.made} of them made now. Results kept in {output}")
+    echo(f"{len(result.planned)} runs, {result.made} of them made now. Results kept in {output}")
     if shard is not None:
-        say(rest_text(result.awaited, output))
+        echo(rest_text(result.awaited, output))

@@ -7,7 +7,7 @@ import typer
 
 from earlybird.cli.arguments import Json, Parallel, examples
 from earlybird.cli.error_boundary import FAILED, guarded
-from earlybird.cli.output import complain, say, say_aside, show_json
+from earlybird.cli.output import complain, echo, echo_status, show_json
 from earlybird.lazy import LateModule
 from earlybird.paths import RESULTS
 
@@ -53,12 +53,12 @@ def run(
     """
     if plot:
         run_plot.check_ending(plot)
-    done = batch.run_testbed(file, parallel=parallel, output=output, progress=True, say=say_aside)
+    done = batch.run_testbed(file, parallel=parallel, output=output, progress=True, report=echo_status)
     if json:
         show_json({"cells": report.rows(done.plays), "plays": done.plays.runs.to_dicts(), "problems": done.problems})
     else:
         display.show_testbed(report.rows(done.plays))
-        say(f"{len(done.plays.planned)} plays, {done.plays.made} of them made now. Results kept in {output}")
+        echo(f"{len(done.plays.planned)} plays, {done.plays.made} of them made now. Results kept in {output}")
     for problem in done.problems:
         complain(f"warning: {problem}")
     if plot:
@@ -72,9 +72,9 @@ def check(*, json: Json = False) -> None:
         show_json([need._asdict() for need in found])
     else:
         for need in found:
-            say(f"{'ok     ' if need.is_there else 'missing'}  {need.name}: {need.why}")
+            echo(f"{'ok     ' if need.is_there else 'missing'}  {need.name}: {need.why}")
         for hint in dict.fromkeys(need.hint for need in found if not need.is_there):
-            say(f"hint: {hint}")
+            echo(f"hint: {hint}")
     if not all(need.is_there for need in found):
         raise typer.Exit(FAILED)
 

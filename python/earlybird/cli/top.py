@@ -25,7 +25,7 @@ EXAMPLES = examples(
     "earlybird emulate --rate 15M --delay 45ms --statistics links.jsonl --internet -- bash",
     "earlybird top links.jsonl",
 )
-BETWEEN_LOOKS = 0.2  # seconds between two looks at the file, which grows once a second
+POLL_INTERVAL = 0.2  # seconds between two looks at the file, which grows once a second
 
 
 def command(
@@ -44,7 +44,7 @@ def command(
                     screen.add(state)
                 else:
                     screen.show()
-                    time.sleep(BETWEEN_LOOKS)
+                    time.sleep(POLL_INTERVAL)
     except KeyboardInterrupt as interruption:
         if is_terminated(interruption):
             raise

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from earlybird.cli.arguments import examples
-from earlybird.cli.output import complain, say_aside
+from earlybird.cli.output import complain, echo_status
 from earlybird.lazy import LateModule
 from earlybird.outputs import check_outputs
 from earlybird.state_file import states_to
@@ -142,11 +142,11 @@ def _file(files: ExitStack, path: Path) -> Callable[[dict[str, Any]], None]:
 
 
 class _Lines:
-    """Says where things stand at the beginning, every ten seconds, and when the other relay comes, goes or refuses."""
+    """Prints the state at the beginning, every ten seconds, and when the other relay comes, goes or refuses."""
 
     def __init__(self) -> None:
         self._next = 0.0
-        self._said: tuple[object, ...] = ()
+        self._reported: tuple[object, ...] = ()
         self._last: dict[str, Any] | None = None
 
     def __enter__(self) -> Callable[[dict[str, Any]], None]:
@@ -154,11 +154,11 @@ class _Lines:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None and self._last:
-            say_aside(f"It has ended: {live.relay_counts(self._last)}")
+            echo_status(f"It has ended: {live.relay_counts(self._last)}")
 
     def _take(self, report: dict[str, Any]) -> None:
         self._last = report
         who = (report["peers"], report["refusal"])
-        if report["time_s"] >= self._next or who != self._said:
-            say_aside(live.relay_line(report))
-            self._next, self._said = report["time_s"] + progress.BETWEEN_LINES, who
+        if report["time_s"] >= self._next or who != self._reported:
+            echo_status(live.relay_line(report))
+            self._next, self._reported = report["time_s"] + progress.BETWEEN_LINES, who

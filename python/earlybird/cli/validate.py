@@ -1,7 +1,7 @@
 """`earlybird validate`: whether a scenario is valid."""
 
 from earlybird.cli.arguments import Json, ScenarioFile, Settings, examples, overrides
-from earlybird.cli.output import tell
+from earlybird.cli.output import show_outcome
 from earlybird.loading import resolve, warn_about
 
 NAME = "validate"
@@ -18,4 +18,4 @@ def command(scenario: ScenarioFile, *, settings: Settings = None, json: Json = F
     warn_about(resolved)
     groups = ", ".join(f"{count} × {name}" for name, count in resolved.flow_groups)
     summary = f"{scenario} is valid: {resolved.duration} with the flows {groups}."
-    tell(resolved.to_dict(), summary, json=json)
+    show_outcome(resolved.to_dict(), summary, json=json)

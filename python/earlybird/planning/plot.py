@@ -13,7 +13,7 @@ from earlybird.player import Timeliness
 from earlybird.plots.chart import Axis, Bound, Chart, Curve, Label, Mark, Panel, plain_number
 from earlybird.plots.dots import row_axis
 from earlybird.plots.run import write
-from earlybird.plots.style import DARK, DOTTED, MUTED, SOLID, Look, looks
+from earlybird.plots.style import DARK, DOTTED, MUTED, SOLID, Style, transport_styles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +30,8 @@ MARGIN: Final = 1.5
 POINTS: Final = 200
 MARKED: Final = 33  # points from one marker of a line to the next
 TICKS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
-RING: Final = Look(MUTED, DARK[MUTED], SOLID, "o", is_hollow=True)
-ALLOWED: Final = Look(MUTED, DARK[MUTED], DOTTED, ".")
+RING: Final = Style(MUTED, DARK[MUTED], SOLID, "o", is_hollow=True)
+ALLOWED: Final = Style(MUTED, DARK[MUTED], DOTTED, ".")
 
 
 def save(plan: Plan, path: str | Path) -> None:
@@ -42,7 +42,7 @@ def save(plan: Plan, path: str | Path) -> None:
 def chart(plan: Plan) -> Chart:
     """Show late frames over the delay on the left, and each sender's need on the right."""
     low, high = _limits(plan)
-    styles = looks([result.candidate.name for result in plan.results])
+    styles = transport_styles([result.candidate.name for result in plan.results])
     late = Axis("Late frames (%)", is_log=True, low=LEAST_SHARE, high=1, ticks=SHARES, better="smaller")
     delays_needed = Panel("Enough for nine of ten sessions", tuple(_needs(plan, styles)), row_axis([*styles]))
     return Chart(
@@ -69,7 +69,7 @@ def late_shares(result: CandidateResult, delays: NDArray[np.float64]) -> NDArray
     return np.array([sum(judge.late(delay) for judge in judges) / frames for delay in delays])
 
 
-def _lateness(plan: Plan, styles: dict[str, Look]) -> Iterator[Mark]:
+def _lateness(plan: Plan, styles: dict[str, Style]) -> Iterator[Mark]:
     delays = np.geomspace(*_limits(plan), POINTS)
     for result, (name, style) in zip(plan.results, styles.items(), strict=True):
         late = np.maximum(late_shares(result, delays), LEAST_SHARE)
@@ -77,7 +77,7 @@ def _lateness(plan: Plan, styles: dict[str, Look]) -> Iterator[Mark]:
     yield Bound("late frames allowed", plan.late, "y", ALLOWED)
 
 
-def _needs(plan: Plan, styles: dict[str, Look]) -> Iterator[Mark]:
+def _needs(plan: Plan, styles: dict[str, Style]) -> Iterator[Mark]:
     low, high = _limits(plan)
     for place, (result, style) in enumerate(zip(plan.results, styles.values(), strict=True)):
         delay_needed, formula = result.delay_needed, result.formula.delay

@@ -59,13 +59,13 @@ class Ranking:
         """The share of the resamples that lead to another choice."""
         return 1 - self.support[self.choice]
 
-    def is_clear(self, looks: int = len(SAMPLE_SIZES)) -> bool:
+    def is_clear(self, tests: int = len(SAMPLE_SIZES)) -> bool:
         """Return whether the doubt is small enough for one of so many looks."""
-        return self.doubt <= ERROR_PROBABILITY / looks
+        return self.doubt <= ERROR_PROBABILITY / tests
 
-    def contenders(self, looks: int = len(SAMPLE_SIZES)) -> list[int]:
+    def contenders(self, tests: int = len(SAMPLE_SIZES)) -> list[int]:
         """List the senders on which the choice still depends; the others need no more sessions."""
-        least = ERROR_PROBABILITY / looks / max(len(self.support) - 1, 1)
+        least = ERROR_PROBABILITY / tests / max(len(self.support) - 1, 1)
         shares = np.maximum(self.support, self.leads)
         return [place for place, share in enumerate(shares) if share > least or place == self.choice]
 

@@ -60,7 +60,7 @@ class StreamSpec:
 
     @property
     def play_times(self) -> NDArray[np.float64]:
-        """When each frame is shown, in seconds after the first one."""
+        """The time at which each frame is shown, in seconds after the first one."""
         rounds = math.ceil(self.length / self.clip.length)
         times = (self.clip.times + self.clip.length * np.arange(rounds)[:, np.newaxis]).ravel()
         return times[times < self.length]

@@ -7,18 +7,18 @@ from typing import Final
 import polars as pl
 
 from earlybird.plots.chart import Axis, Bars, Bound, Chart, Curve, Mark, Region, by_panel
-from earlybird.plots.style import DARK, INK, LOOKS, MUTED, SOLID, Look
+from earlybird.plots.style import DARK, INK, MUTED, SOLID, TRANSPORT_STYLES, Style
 
 KINDS: Final = {
-    "first": ("first duplicate", LOOKS["pert"]),
-    "second": ("second", LOOKS["sack-er"]),
-    "later": ("third and later", LOOKS["sack"]),
+    "first": ("first duplicate", TRANSPORT_STYLES["pert"]),
+    "second": ("second", TRANSPORT_STYLES["sack-er"]),
+    "later": ("third and later", TRANSPORT_STYLES["sack"]),
 }
 """Columns of a histogram, what they count, and how they are drawn."""
 AGE: Final = "Age of the missing packet (ms)"
 THRESHOLD: Final = "threshold of early retransmission"
 MOST_VALUES: Final = "where most of its values lie"
-LINE, AREA = Look(INK, DARK[INK], SOLID, "."), Look(MUTED, DARK[MUTED], SOLID, ".")
+LINE, AREA = Style(INK, DARK[INK], SOLID, "."), Style(MUTED, DARK[MUTED], SOLID, ".")
 
 
 def histogram_chart(bins: pl.DataFrame) -> Chart:

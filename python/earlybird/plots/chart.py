@@ -1,5 +1,5 @@
 """
-What a picture shows, apart from any library that draws: panels with marks, and their axes.
+Contents of pictures, apart from any library that draws: panels with marks, and their axes.
 
 Every kind of plot is a function from a table to a `Chart`, which `earlybird.plots.vega` draws.
 """
@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from earlybird.plots.style import PLAIN, Look
+from earlybird.plots.style import PLAIN, Style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,7 +48,7 @@ class Curve:
     """Points that belong together."""
 
     name: str
-    look: Look
+    style: Style
     x: Values
     y: Values
     form: Literal["both", "line", "dots", "steps", "band"] = "both"
@@ -69,7 +69,7 @@ class Bars:
     """Upright bars."""
 
     name: str
-    look: Look
+    style: Style
     x: Values  # their middles
     low: Values
     high: Values
@@ -83,7 +83,7 @@ class Bound:
     name: str
     at: float
     along: Literal["x", "y"] = "x"  # the axis on which it has its place
-    look: Look = PLAIN
+    style: Style = PLAIN
     text: str = ""
 
 
@@ -92,7 +92,7 @@ class Region:
     """A shaded part of a panel, on an axis from one place to another or to its end."""
 
     name: str
-    look: Look
+    style: Style
     low: float | None
     high: float | None
     along: Literal["x", "y"] = "x"

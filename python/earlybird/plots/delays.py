@@ -3,7 +3,7 @@
 import polars as pl
 
 from earlybird.plots.chart import Axis, Chart, Curve, by_panel
-from earlybird.plots.style import LOOKS
+from earlybird.plots.style import TRANSPORT_STYLES
 
 
 def delays_chart(packets: pl.DataFrame) -> Chart:
@@ -15,4 +15,4 @@ def delays_chart(packets: pl.DataFrame) -> Chart:
 
 def _dots(packets: pl.DataFrame) -> list[Curve]:
     x, y = packets["time_s"], packets["delay_ms"]
-    return [Curve("", LOOKS["sack"], x, y, "dots", size=2.6)]
+    return [Curve("", TRANSPORT_STYLES["sack"], x, y, "dots", size=2.6)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from earlybird.plots.chart import Axis, Chart, Curve, by_panel, log_axis
-from earlybird.plots.style import looks
+from earlybird.plots.style import transport_styles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ def row_axis(names: list[str], first: int = 0) -> Axis:
 
 def _curves(points: pl.DataFrame) -> Iterator[Curve]:
     """Make the dots of each line, beside the middle of their rows."""
-    styles = looks(points["line"].unique(maintain_order=True).to_list())
+    styles = transport_styles(points["line"].unique(maintain_order=True).to_list())
     for position, (line, style) in enumerate(styles.items()):
         beside = SPREAD * ((position + 0.5) / len(styles) - 0.5)
         rows = points.filter(pl.col("line") == line)

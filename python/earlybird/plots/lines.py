@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from earlybird.plots.chart import Axis, Better, Chart, Curve, Mark, Panel, log_axis
-from earlybird.plots.style import PLAIN, STAR, Look, looks
+from earlybird.plots.style import PLAIN, STAR, Style, transport_styles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,7 +57,7 @@ def plain_line(line: str, name: str, x: ArrayLike, values: ArrayLike) -> pl.Data
 
 def lines_chart(points: pl.DataFrame, wording: Wording) -> Chart:
     """Show lines in panels (null: no interval, no number of a paper); too many for one get a panel each."""
-    styles = looks(points["line"].unique(maintain_order=True).to_list())
+    styles = transport_styles(points["line"].unique(maintain_order=True).to_list())
     panels = [*(_small_multiples(points, styles) if len(styles) > TOGETHER else _panels(points, styles))]
     if points["name"].n_unique() < len(styles):
         panels = [replace(panel, marks=tuple(map(_unnamed, panel.marks))) for panel in panels]
@@ -70,18 +70,18 @@ def lines_chart(points: pl.DataFrame, wording: Wording) -> Chart:
     return Chart(tuple(panels), x, y, share_y=wording.share_y)
 
 
-def _panels(points: pl.DataFrame, styles: Mapping[str, Look]) -> Iterator[Panel]:
+def _panels(points: pl.DataFrame, styles: Mapping[str, Style]) -> Iterator[Panel]:
     for (title,), rows in points.group_by("panel", maintain_order=True):
         yield Panel(str(title), tuple(_marks(rows, styles)))
 
 
-def _small_multiples(points: pl.DataFrame, styles: Mapping[str, Look]) -> Iterator[Panel]:
+def _small_multiples(points: pl.DataFrame, styles: Mapping[str, Style]) -> Iterator[Panel]:
     """Make a panel of each line: with the range of all behind it, or with the former panels as its lines."""
     panels = points["panel"].unique(maintain_order=True).to_list()
     if len(panels) > 1:
         named = points.select("panel", "line", "name")
         turned = points.with_columns(panel=named["name"], line=named["panel"], name=named["panel"])
-        yield from _panels(turned, looks(panels))
+        yield from _panels(turned, transport_styles(panels))
         return
     value = pl.col("value")
     ends = points.group_by("x").agg(low=value.min(), high=value.max()).sort("x")
@@ -98,7 +98,7 @@ def _unnamed(mark: Mark) -> Mark:
     return mark
 
 
-def _marks(points: pl.DataFrame, styles: Mapping[str, Look]) -> Iterator[Mark]:
+def _marks(points: pl.DataFrame, styles: Mapping[str, Style]) -> Iterator[Mark]:
     lines = {line: points.filter(pl.col("line") == line) for line in styles}
     for line, rows in lines.items():
         if rows.height:
@@ -109,17 +109,17 @@ def _marks(points: pl.DataFrame, styles: Mapping[str, Look]) -> Iterator[Mark]:
         yield from _stars(rows.filter(pl.col("paper").is_not_null()), styles[line])
 
 
-def line_curve(rows: pl.DataFrame, name: str, look: Look) -> Curve:
+def line_curve(rows: pl.DataFrame, name: str, style: Style) -> Curve:
     """Draw a line with its intervals: bars at few points, a band along many."""
     is_long = rows.height > MANY
     low, high = (rows["low"], rows["high"]) if rows["low"].is_not_null().any() else (None, None)
     every = max(4, rows.height // 12) if is_long else 1
     is_banded = is_long and low is not None
-    return Curve(name, look, rows["x"], rows["value"], low=low, high=high, is_banded=is_banded, every=every)
+    return Curve(name, style, rows["x"], rows["value"], low=low, high=high, is_banded=is_banded, every=every)
 
 
-def _stars(rows: pl.DataFrame, look: Look) -> Iterator[Curve]:
+def _stars(rows: pl.DataFrame, style: Style) -> Iterator[Curve]:
     """Mark the paper's numbers with stars in their line's colour, hollow where its markers are."""
     if rows.height:
-        star = replace(look, marker="*")
+        star = replace(style, marker="*")
         yield Curve(PAPER_LABEL, star, rows["x"], rows["paper"], "dots", size=9, texts=[rows["name"][0]] * rows.height)

@@ -6,14 +6,14 @@ from typing import Final
 import polars as pl
 
 from earlybird.plots.chart import Axis, Chart, Curve, by_panel
-from earlybird.plots.style import DARK, INK, LOOKS, MUTED, SOLID, Look
+from earlybird.plots.style import DARK, INK, MUTED, SOLID, TRANSPORT_STYLES, Style
 
 MARKS: Final = {
-    "snd": ("sent", Look(LOOKS["pert"].colour, LOOKS["pert"].dark, SOLID, "o"), 3.2),
-    "rtx": ("sent again", Look(LOOKS["sack"].colour, LOOKS["sack"].dark, SOLID, "^"), 6.5),
-    "drp": ("lost", Look(INK, DARK[INK], SOLID, "x"), 6.5),
-    "dlv": ("arrived", Look(LOOKS["pert-er"].colour, LOOKS["pert-er"].dark, SOLID, "_"), 5.5),
-    "ack": ("acknowledged up to", Look(MUTED, DARK[MUTED], SOLID, "."), 4.0),
+    "snd": ("sent", Style(TRANSPORT_STYLES["pert"].colour, TRANSPORT_STYLES["pert"].dark, SOLID, "o"), 3.2),
+    "rtx": ("sent again", Style(TRANSPORT_STYLES["sack"].colour, TRANSPORT_STYLES["sack"].dark, SOLID, "^"), 6.5),
+    "drp": ("lost", Style(INK, DARK[INK], SOLID, "x"), 6.5),
+    "dlv": ("arrived", Style(TRANSPORT_STYLES["pert-er"].colour, TRANSPORT_STYLES["pert-er"].dark, SOLID, "_"), 5.5),
+    "ack": ("acknowledged up to", Style(MUTED, DARK[MUTED], SOLID, "."), 4.0),
 }
 """Events of a trace: what they are called, how they are marked, and the size of the marks."""
 

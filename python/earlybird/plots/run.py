@@ -12,7 +12,7 @@ from earlybird.errors import InputError
 from earlybird.notebook import Picture
 from earlybird.outputs import HTML, check_outputs
 from earlybird.plots.chart import Axis, Bound, Chart, Curve, Panel
-from earlybird.plots.style import DARK, DOTTED, MUTED, OTHERS, PLAIN, Look, look
+from earlybird.plots.style import DARK, DOTTED, MUTED, OTHERS, PLAIN, Style, transport_style
 from earlybird.plots.vega import drawn as drawing
 from earlybird.plots.vega import page
 from earlybird.quantities import parse_duration
@@ -32,7 +32,7 @@ MOST_FLOWS: Final = 4  # lines that can be told apart
 MOST_DEADLINES: Final = 3
 APART: Final = 0.07  # part of a panel's height that a line with its name takes
 ENDINGS: Final = (".png", ".svg", ".html")
-DEADLINE: Final = Look(MUTED, DARK[MUTED], DOTTED, ".")
+DEADLINE: Final = Style(MUTED, DARK[MUTED], DOTTED, ".")
 MISSING: Final = {
     "series": "Not measured: windows, round-trip times and the queue. Run it with --set measure.series=10ms.",
     "deliveries": "Not measured: when each packet arrived. Run it with --set measure.deliveries=true.",
@@ -101,21 +101,24 @@ def heading(result: Result) -> str:
 
 def panels(result: Result) -> list[Panel]:
     """Return what the run has to show, from the sender to the viewer."""
-    styles = _looks(result)
+    styles = _styles(result)
     every = [*_sampled(result, styles), *([_delays(result, styles)] if "deliveries" in result.tables else [])]
     return [panel for panel in every if panel.marks]
 
 
-def _looks(result: Result) -> dict[str, Look]:
+def _styles(result: Result) -> dict[str, Style]:
     """Choose looks by the flows' transports where these differ, else by their order."""
     names = _shown(result)
     flows = result.flows.filter(pl.col("flow").is_in(names))
     transports = dict(flows.select("flow", "transport").iter_rows())
     is_clear = len(set(transports.values())) == len(names)
-    return {name: look(transports[name], place) if is_clear else OTHERS[place] for place, name in enumerate(names)}
+    return {
+        name: transport_style(transports[name], place) if is_clear else OTHERS[place]
+        for place, name in enumerate(names)
+    }
 
 
-def _sampled(result: Result, styles: dict[str, Look]) -> list[Panel]:
+def _sampled(result: Result, styles: dict[str, Style]) -> list[Panel]:
     """Show what was measured again and again, if it was."""
     if "series" not in result.tables:
         return []
@@ -136,9 +139,9 @@ def over_time(title: str, marks: Iterable[Mark], *, better: Better = "", note: s
     return Panel(note, drawn, Axis(title, low=0, high=1 if is_flat else None, better=better))
 
 
-def line(name: str, look: Look, times: Values, values: Values) -> Curve:
+def line(name: str, style: Style, times: Values, values: Values) -> Curve:
     """Draw a flow or a link over time."""
-    return Curve(name, look, times, values, "line", width=1.1)
+    return Curve(name, style, times, values, "line", width=1.1)
 
 
 def _flows(result: Result) -> list[str]:
@@ -154,7 +157,7 @@ def _shown(result: Result) -> list[str]:
     return _flows(result)[:MOST_FLOWS]
 
 
-def _series(result: Result, quantity: str, styles: dict[str, Look], scale: float = 1.0) -> tuple[Curve, ...]:
+def _series(result: Result, quantity: str, styles: dict[str, Style], scale: float = 1.0) -> tuple[Curve, ...]:
     # ns-2 forgets its smoothed round-trip time at a timeout: then there is none.
     is_known = pl.col("value").is_finite() & ((pl.col("value") > 0) | (pl.col("quantity") != "srtt_s"))
     table = result.series.filter(pl.col("quantity") == quantity, is_known)
@@ -166,7 +169,7 @@ def _series(result: Result, quantity: str, styles: dict[str, Look], scale: float
     )
 
 
-def _delays(result: Result, styles: dict[str, Look]) -> Panel:
+def _delays(result: Result, styles: dict[str, Style]) -> Panel:
     """Show how late each unit came, over the time at which it was written, beside the start-up delays it may take."""
     written = result.deliveries.filter(pl.col("flow").is_in([*styles]))
     table = written.filter(pl.col("delivered_s").is_finite())

@@ -3,7 +3,7 @@
 import polars as pl
 
 from earlybird.plots.chart import Axis, Bound, Chart, Curve, Panel
-from earlybird.plots.style import DARK, DASHED, INK, LOOKS, MUTED, SOLID, Look
+from earlybird.plots.style import DARK, DASHED, INK, MUTED, SOLID, TRANSPORT_STYLES, Style
 
 
 def search_table(trials: pl.DataFrame) -> pl.DataFrame:
@@ -16,8 +16,8 @@ def search_table(trials: pl.DataFrame) -> pl.DataFrame:
 def search_chart(table: pl.DataFrame) -> Chart:
     """Show the distances of a `search_table`."""
     x, met = table["trial"], [f"{met} statements met" for met in table["met"]]
-    ink, muted = Look(INK, DARK[INK], SOLID, "."), Look(MUTED, DARK[MUTED], DASHED, ".")
-    dot = Look(LOOKS["pert"].colour, LOOKS["pert"].dark, SOLID, "o")
+    ink, muted = Style(INK, DARK[INK], SOLID, "."), Style(MUTED, DARK[MUTED], DASHED, ".")
+    dot = Style(TRANSPORT_STYLES["pert"].colour, TRANSPORT_STYLES["pert"].dark, SOLID, "o")
     marks = (
         Curve("a setting", dot, x, table["distance"], "dots", texts=met),
         Curve("best so far", ink, x, table["best"], "steps"),

@@ -9,7 +9,7 @@ import polars as pl
 
 from earlybird.plots.chart import Axis, Bound, Chart, Curve, Label, Mark, Panel, Region, log_axis
 from earlybird.plots.dots import row_axis
-from earlybird.plots.style import DARK, FAILS, HOLDS, INK, OPEN, SOLID, STAR, Look
+from earlybird.plots.style import DARK, FAILS, HOLDS, INK, OPEN, SOLID, STAR, Style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 VERDICTS: Final = {"yes": ("holds", HOLDS), "no": ("does not hold", FAILS), "undecided": ("undecided", OPEN)}
 """Outcomes of a cell: their names and their looks."""
 BOUND: Final = "bound of the statement"
-LINE: Final = Look(INK, DARK[INK], SOLID, ".")
+LINE: Final = Style(INK, DARK[INK], SOLID, ".")
 ROW: Final = 0.29  # inches of a setting
 MANY: Final = 10  # cells of a setting from which on they are spread over the height of its row
 SPREAD: Final = 0.62  # share of a row over which many are spread
@@ -37,7 +37,7 @@ class Scale:
 
     @property
     def bounds(self) -> list[float]:
-        """Where holding ends."""
+        """The limit up to which the statement holds."""
         return [bound for bound in (self.least, self.most) if bound is not None]
 
 

@@ -42,7 +42,7 @@ def relay(states: States) -> list[Panel]:
         _panel("round trip (ms)", {"round trip": _values(states, _at("msRTT"))}),
         _panel("buffer (ms)", {"buffer": _values(states, _at("msRcvBuf"))}),
         _panel("congestion window (segments)", {"window": _values(states, _window)}),
-        _panel("units or segments each second", counted, first_look=len(carried)),
+        _panel("units or segments each second", counted, first_style=len(carried)),
     ]
 
 
@@ -87,8 +87,8 @@ def _changes(states: States, count: Callable[[dict[str, Any]], float | None], sc
     return times[1:][later], scale * np.diff(counts)[later] / spans[later]
 
 
-def _panel(title: str, curves: dict[str, Curve], first_look: int = 0) -> Panel:
-    is_alone = len(curves) == 1
-    styles = [PLAIN] if is_alone else OTHERS[first_look:]
+def _panel(title: str, curves: dict[str, Curve], first_style: int = 0) -> Panel:
+    is_only = len(curves) == 1
+    styles = [PLAIN] if is_only else OTHERS[first_style:]
     lines = (line(name, style, *curve) for (name, curve), style in zip(curves.items(), styles, strict=False))
-    return over_time(title, [replace(one, is_named=not is_alone) for one in lines])
+    return over_time(title, [replace(one, is_named=not is_only) for one in lines])

@@ -29,7 +29,7 @@ DARK: Final = {INK: "#e6e8eb", MUTED: "#9aa3ae", GRID: "#2e343c", PAPER: "#15181
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Style:
     """The look of a line and its points."""
 
     colour: str
@@ -51,61 +51,61 @@ DASHES: Final[Mapping[str, list[float]]] = {
 FONT: Final = "DejaVu Sans, Verdana, sans-serif"
 """Verdana is as wide: where it replaces the other, as in an SVG on another computer, nothing overlaps."""
 
-LOOKS: Final = {
-    "sack": Look("#b8431a", "#f08a5d", SOLID, "o"),
-    "sack-er": Look("#b57f00", "#e8b93c", DASHED, "s"),
-    "sack-rack": Look("#7d2408", "#d96a45", DASH_DOTTED, "<"),
-    "ns2-sack": Look("#8c5a3c", "#c9977a", SOLID, "v"),
-    "ns2-sack-er": Look("#a98467", "#dcb99b", DASHED, "s"),
-    "pert": Look("#0b5fa5", "#6cb4f2", SOLID, "^"),
-    "pert-er": Look("#00805e", "#3fcfa5", DASHED, "D"),
-    "pert-rack": Look("#083b6e", "#4a8fd0", DASH_DOTTED, "<"),
-    "cubic": Look("#7a4b9d", "#c39ae0", SOLID, "P"),
-    "cubic-er": Look("#a678c8", "#dcbdf0", DASHED, "s"),
-    "cubic-rack": Look("#4b2a70", "#9c78c4", DASH_DOTTED, ">"),
-    "bbr": Look("#c2257a", "#f27fb8", SOLID, "X"),
-    "bbr-er": Look("#e0609f", "#f7aed2", DASHED, "s"),
-    "bbr-rack": Look("#8a0f50", "#d4589a", DASH_DOTTED, "v"),
-    "reno": Look("#5c6b00", "#b3c24a", SOLID, ">"),
-    "reno-er": Look("#5c6b00", "#b3c24a", DASHED, "D"),
-    "newreno": Look("#3d4d00", "#93a337", LONG, "^"),
-    "newreno-er": Look("#3d4d00", "#93a337", DASHED, "P"),
-    "tahoe": Look("#7c8a2e", "#cddb74", DOTTED, "h"),
-    "vegas": Look("#00757f", "#45c4cf", LONG, "h"),
-    "prague": Look("#1f8fa3", "#6ad6e6", SOLID, "D"),
-    "prague-er": Look("#1f8fa3", "#6ad6e6", DASHED, "p"),
-    "prague-rack": Look("#0e5a68", "#3fa3b3", DASH_DOTTED, ">"),
-    "udp": Look("#50565f", "#c3c9d1", DOTTED, "x"),
-    "tfrc": Look("#50565f", "#c3c9d1", DASH_DOTTED, "+"),
-    "srt": Look("#b57f00", "#e8b93c", LONG, "D"),
-    "earlybird-rt": Look("#3d7a00", "#8fd14a", SOLID, "p"),
-    "mtcp": Look("#00757f", "#45c4cf", DOTTED, "^"),
-    "mtcp-er": Look("#00757f", "#45c4cf", DASHED, "X"),
-    "mtcp-rack": Look("#00454b", "#2d9aa4", DASH_DOTTED, "<"),
-    "tcp-rtm": Look("#b57f00", "#e8b93c", SOLID, "v"),
-    "tcp-rtm-er": Look("#8a6100", "#c79c30", DASHED, "s"),
-    "tltcp": Look("#0b5fa5", "#6cb4f2", LONG, "o"),
-    "tltcp-er": Look("#0b5fa5", "#6cb4f2", DASHED, "s"),
-    "tltcp-rack": Look("#0b5fa5", "#6cb4f2", DASH_DOTTED, "<"),
-    "tcp-rc": Look("#c2257a", "#f27fb8", LONG, "P"),
-    "tcp-rc-er": Look("#c2257a", "#f27fb8", DASHED, "s"),
-    "tcp-rc-rack": Look("#c2257a", "#f27fb8", DASH_DOTTED, "<"),
-    "mtp": Look("#b8431a", "#f08a5d", DOTTED, "D"),
-    "mtp-er": Look("#b8431a", "#f08a5d", DASHED, "s"),
-    "mtp-rack": Look("#b8431a", "#f08a5d", DASH_DOTTED, "<"),
-    "limited-buffer": Look("#50565f", "#c3c9d1", SOLID, "o"),
-    "limited-buffer-er": Look("#50565f", "#c3c9d1", DASHED, "s"),
-    "limited-buffer-rack": Look("#50565f", "#c3c9d1", DASH_DOTTED, "<"),
-    "copa": Look("#6d1b3b", "#d67a9f", SOLID, "h"),
-    "copa-er": Look("#6d1b3b", "#d67a9f", DASHED, "s"),
-    "copa-rack": Look("#6d1b3b", "#d67a9f", DASH_DOTTED, "<"),
-    "hollywood": Look("#8c5a3c", "#c9977a", DOTTED, "p"),
-    "hollywood-er": Look("#8c5a3c", "#c9977a", DASHED, "X"),
-    "hollywood-rack": Look("#8c5a3c", "#c9977a", DASH_DOTTED, "<"),
-    "quic": Look("#1b5e20", "#66bb6a", SOLID, "o"),
-    "quic-streams": Look("#1b5e20", "#66bb6a", DASHED, "^"),
-    "quic-datagrams": Look("#1b5e20", "#66bb6a", DOTTED, "D"),
-    "cubic+rto-min": Look("#a678c8", "#dcbdf0", DOTTED, "v"),
+TRANSPORT_STYLES: Final = {
+    "sack": Style("#b8431a", "#f08a5d", SOLID, "o"),
+    "sack-er": Style("#b57f00", "#e8b93c", DASHED, "s"),
+    "sack-rack": Style("#7d2408", "#d96a45", DASH_DOTTED, "<"),
+    "ns2-sack": Style("#8c5a3c", "#c9977a", SOLID, "v"),
+    "ns2-sack-er": Style("#a98467", "#dcb99b", DASHED, "s"),
+    "pert": Style("#0b5fa5", "#6cb4f2", SOLID, "^"),
+    "pert-er": Style("#00805e", "#3fcfa5", DASHED, "D"),
+    "pert-rack": Style("#083b6e", "#4a8fd0", DASH_DOTTED, "<"),
+    "cubic": Style("#7a4b9d", "#c39ae0", SOLID, "P"),
+    "cubic-er": Style("#a678c8", "#dcbdf0", DASHED, "s"),
+    "cubic-rack": Style("#4b2a70", "#9c78c4", DASH_DOTTED, ">"),
+    "bbr": Style("#c2257a", "#f27fb8", SOLID, "X"),
+    "bbr-er": Style("#e0609f", "#f7aed2", DASHED, "s"),
+    "bbr-rack": Style("#8a0f50", "#d4589a", DASH_DOTTED, "v"),
+    "reno": Style("#5c6b00", "#b3c24a", SOLID, ">"),
+    "reno-er": Style("#5c6b00", "#b3c24a", DASHED, "D"),
+    "newreno": Style("#3d4d00", "#93a337", LONG, "^"),
+    "newreno-er": Style("#3d4d00", "#93a337", DASHED, "P"),
+    "tahoe": Style("#7c8a2e", "#cddb74", DOTTED, "h"),
+    "vegas": Style("#00757f", "#45c4cf", LONG, "h"),
+    "prague": Style("#1f8fa3", "#6ad6e6", SOLID, "D"),
+    "prague-er": Style("#1f8fa3", "#6ad6e6", DASHED, "p"),
+    "prague-rack": Style("#0e5a68", "#3fa3b3", DASH_DOTTED, ">"),
+    "udp": Style("#50565f", "#c3c9d1", DOTTED, "x"),
+    "tfrc": Style("#50565f", "#c3c9d1", DASH_DOTTED, "+"),
+    "srt": Style("#b57f00", "#e8b93c", LONG, "D"),
+    "earlybird-rt": Style("#3d7a00", "#8fd14a", SOLID, "p"),
+    "mtcp": Style("#00757f", "#45c4cf", DOTTED, "^"),
+    "mtcp-er": Style("#00757f", "#45c4cf", DASHED, "X"),
+    "mtcp-rack": Style("#00454b", "#2d9aa4", DASH_DOTTED, "<"),
+    "tcp-rtm": Style("#b57f00", "#e8b93c", SOLID, "v"),
+    "tcp-rtm-er": Style("#8a6100", "#c79c30", DASHED, "s"),
+    "tltcp": Style("#0b5fa5", "#6cb4f2", LONG, "o"),
+    "tltcp-er": Style("#0b5fa5", "#6cb4f2", DASHED, "s"),
+    "tltcp-rack": Style("#0b5fa5", "#6cb4f2", DASH_DOTTED, "<"),
+    "tcp-rc": Style("#c2257a", "#f27fb8", LONG, "P"),
+    "tcp-rc-er": Style("#c2257a", "#f27fb8", DASHED, "s"),
+    "tcp-rc-rack": Style("#c2257a", "#f27fb8", DASH_DOTTED, "<"),
+    "mtp": Style("#b8431a", "#f08a5d", DOTTED, "D"),
+    "mtp-er": Style("#b8431a", "#f08a5d", DASHED, "s"),
+    "mtp-rack": Style("#b8431a", "#f08a5d", DASH_DOTTED, "<"),
+    "limited-buffer": Style("#50565f", "#c3c9d1", SOLID, "o"),
+    "limited-buffer-er": Style("#50565f", "#c3c9d1", DASHED, "s"),
+    "limited-buffer-rack": Style("#50565f", "#c3c9d1", DASH_DOTTED, "<"),
+    "copa": Style("#6d1b3b", "#d67a9f", SOLID, "h"),
+    "copa-er": Style("#6d1b3b", "#d67a9f", DASHED, "s"),
+    "copa-rack": Style("#6d1b3b", "#d67a9f", DASH_DOTTED, "<"),
+    "hollywood": Style("#8c5a3c", "#c9977a", DOTTED, "p"),
+    "hollywood-er": Style("#8c5a3c", "#c9977a", DASHED, "X"),
+    "hollywood-rack": Style("#8c5a3c", "#c9977a", DASH_DOTTED, "<"),
+    "quic": Style("#1b5e20", "#66bb6a", SOLID, "o"),
+    "quic-streams": Style("#1b5e20", "#66bb6a", DASHED, "^"),
+    "quic-datagrams": Style("#1b5e20", "#66bb6a", DOTTED, "D"),
+    "cubic+rto-min": Style("#a678c8", "#dcbdf0", DOTTED, "v"),
 }
 """
 Transports but for those with a fine-grained timer, and senders of plans and studies that are more than one. Those that
@@ -115,30 +115,30 @@ the register has besides get the next free colour and marker.
 FINE_GRAINED: Final = "-fg"
 
 OTHERS: Final = (
-    Look("#0b5fa5", "#6cb4f2", SOLID, "o"),
-    Look("#b8431a", "#f08a5d", DASHED, "s"),
-    Look("#00805e", "#3fcfa5", DOTTED, "^"),
-    Look("#7a4b9d", "#c39ae0", DASH_DOTTED, "D"),
-    Look("#b57f00", "#e8b93c", SOLID, "v"),
-    Look("#50565f", "#c3c9d1", DASHED, "P"),
-    Look("#c2257a", "#f27fb8", DOTTED, "X"),
-    Look("#00757f", "#45c4cf", DASH_DOTTED, "o"),
-    Look("#5c6b00", "#b3c24a", SOLID, "s"),
-    Look("#8c5a3c", "#c9977a", DASHED, "^"),
+    Style("#0b5fa5", "#6cb4f2", SOLID, "o"),
+    Style("#b8431a", "#f08a5d", DASHED, "s"),
+    Style("#00805e", "#3fcfa5", DOTTED, "^"),
+    Style("#7a4b9d", "#c39ae0", DASH_DOTTED, "D"),
+    Style("#b57f00", "#e8b93c", SOLID, "v"),
+    Style("#50565f", "#c3c9d1", DASHED, "P"),
+    Style("#c2257a", "#f27fb8", DOTTED, "X"),
+    Style("#00757f", "#45c4cf", DASH_DOTTED, "o"),
+    Style("#5c6b00", "#b3c24a", SOLID, "s"),
+    Style("#8c5a3c", "#c9977a", DASHED, "^"),
 )
 """For lines that are no transports."""
 
-PLAIN: Final = Look(MUTED, DARK[MUTED], SOLID, ".")  # for marks of no sender, such as a queue, and for backgrounds
-STAR: Final = Look(MUTED, DARK[MUTED], SOLID, "*")  # a number of a paper, in no line's colour
-HOLDS: Final = Look("#00805e", "#3fcfa5", SOLID, "o")
-FAILS: Final = Look("#b8431a", "#f08a5d", SOLID, "X")
-OPEN: Final = Look(MUTED, DARK[MUTED], SOLID, "D", is_hollow=True)  # where the runs cannot tell
+PLAIN: Final = Style(MUTED, DARK[MUTED], SOLID, ".")  # for marks of no sender, such as a queue, and for backgrounds
+STAR: Final = Style(MUTED, DARK[MUTED], SOLID, "*")  # a number of a paper, in no line's colour
+HOLDS: Final = Style("#00805e", "#3fcfa5", SOLID, "o")
+FAILS: Final = Style("#b8431a", "#f08a5d", SOLID, "X")
+OPEN: Final = Style(MUTED, DARK[MUTED], SOLID, "D", is_hollow=True)  # where the runs cannot tell
 
 
-def look(name: str, position: int = 0) -> Look:
+def transport_style(name: str, position: int = 0) -> Style:
     """Return how a line is drawn: a transport the same in every picture, else by its position among the lines."""
     plain = name.removesuffix(FINE_GRAINED)
-    known = LOOKS.get(plain) or _unlisted().get(plain)
+    known = TRANSPORT_STYLES.get(plain) or _unlisted().get(plain)
     if known is None:
         return OTHERS[position % len(OTHERS)]
     if plain == name:
@@ -146,9 +146,9 @@ def look(name: str, position: int = 0) -> Look:
     return replace(known, dashes=DOTTED if known.dashes == SOLID else DASH_DOTTED, is_hollow=True)
 
 
-def looks(names: Sequence[str]) -> dict[str, Look]:
+def transport_styles(names: Sequence[str]) -> dict[str, Style]:
     """Return how the lines of one picture are drawn, those that are no transports unlike those that are."""
-    known = {name: look(name) for name in names if is_transport(name)}
+    known = {name: transport_style(name) for name in names if is_transport(name)}
     taken = {(each.colour, each.marker) for each in known.values()}
     free = [each for each in OTHERS if (each.colour, each.marker) not in taken]
     others = (name for name in names if name not in known)
@@ -159,16 +159,16 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
 def is_transport(name: str) -> bool:
     """Return whether a name is one of the register, or that of a sender with a look of its own."""
     plain = name.removesuffix(FINE_GRAINED)
-    return plain in LOOKS or plain in _unlisted()
+    return plain in TRANSPORT_STYLES or plain in _unlisted()
 
 
 @cache
-def _unlisted() -> Mapping[str, Look]:
+def _unlisted() -> Mapping[str, Style]:
     """Return the looks of transports without an entry in `LOOKS`."""
-    return next_looks([row["names"] for row in json.loads(_core.transports())])
+    return next_styles([row["names"] for row in json.loads(_core.transports())])
 
 
-def next_looks(families: Iterable[Sequence[str]]) -> Mapping[str, Look]:
+def next_styles(families: Iterable[Sequence[str]]) -> Mapping[str, Style]:
     """
     Return looks for the names that `LOOKS` lacks: a colour for each family, and markers that are free in it.
 
@@ -176,9 +176,9 @@ def next_looks(families: Iterable[Sequence[str]]) -> Mapping[str, Look]:
     a transport which is added at its end changes no other.
     """
     free = {shade.colour: [*POLYGONS] for shade in OTHERS}
-    for each in (*LOOKS.values(), *OTHERS):
+    for each in (*TRANSPORT_STYLES.values(), *OTHERS):
         free[each.colour] = [marker for marker in free.get(each.colour, ()) if marker != each.marker]
-    unlisted = [missing for names in families if (missing := [name for name in names if name not in LOOKS])]
+    unlisted = [missing for names in families if (missing := [name for name in names if name not in TRANSPORT_STYLES])]
     shades = [OTHERS[number % len(OTHERS)] for number in range(len(unlisted))]
     return {
         name: replace(shade, dashes=dashes, marker=free[shade.colour].pop(0))
@@ -189,7 +189,7 @@ def next_looks(families: Iterable[Sequence[str]]) -> Mapping[str, Look]:
 
 def dark_colours() -> Mapping[str, str]:
     """Return the colour on a dark background for every colour that pictures use."""
-    return DARK | {each.colour: each.dark for each in (*LOOKS.values(), *OTHERS)}
+    return DARK | {each.colour: each.dark for each in (*TRANSPORT_STYLES.values(), *OTHERS)}
 
 
 POLYGONS: Final[Mapping[str, tuple[int, float, float, float]]] = {

@@ -8,7 +8,7 @@ from earlybird.columns import sweep_columns
 from earlybird.errors import InputError
 from earlybird.metrics import Direction, Entry, sections
 from earlybird.plots.chart import Axis, Chart, Curve, Panel
-from earlybird.plots.style import is_transport, looks
+from earlybird.plots.style import is_transport, transport_styles
 from earlybird.statistics import student_interval
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from earlybird.plots.style import Look
+    from earlybird.plots.style import Style
     from earlybird.sweeps import SweepResult
 
 WITHOUT_GRID: Final = "seed"  # the x axis of a sweep that has no grid
@@ -32,7 +32,7 @@ def chart(sweep: SweepResult, measure: str | None = None) -> Chart:
     groups = [*runs.group_by(others, maintain_order=True)] if others else [((), runs)]
     lines = dict(groups)
     places = runs[along].unique(maintain_order=True).to_list()
-    styles = _looks([*lines])
+    styles = _styles([*lines])
     curves = (_curve(_name(others, key), styles[key], rows, along, shown, places) for key, rows in lines.items())
     ticks = {float(at): str(place) for at, place in enumerate(places)} if not runs[along].dtype.is_numeric() else {}
     x = Axis(words(along), ticks=ticks, is_whole=runs[along].dtype.is_integer())
@@ -42,11 +42,11 @@ def chart(sweep: SweepResult, measure: str | None = None) -> Chart:
     return Chart((Panel("", tuple(curves)),), x, y, title=title, height=3.2)
 
 
-def _looks(lines: Sequence[tuple[object, ...]]) -> dict[tuple[object, ...], Look]:
+def _styles(lines: Sequence[tuple[object, ...]]) -> dict[tuple[object, ...], Style]:
     """Choose the look of each line's transport, if no two lines share one."""
     senders = [next((str(value) for value in values if is_transport(str(value))), str(values)) for values in lines]
     names = senders if len({*senders}) == len(senders) else [str(values) for values in lines]
-    return dict(zip(lines, looks(names).values(), strict=True))
+    return dict(zip(lines, transport_styles(names).values(), strict=True))
 
 
 def chosen(runs: pl.DataFrame, measure: str | None) -> str:
@@ -86,7 +86,7 @@ def _name(keys: Sequence[str], values: Sequence[object]) -> str:
     return ", ".join(f"{words(key)} {value}" for key, value in zip(keys, values, strict=True))
 
 
-def _curve(name: str, look: Look, rows: pl.DataFrame, along: str, measure: str, places: list[object]) -> Curve:
+def _curve(name: str, style: Style, rows: pl.DataFrame, along: str, measure: str, places: list[object]) -> Curve:
     """Show the means of a line, each with its interval if there are several runs."""
     points = [
         (place, student_interval(group[measure].drop_nulls().to_list()))
@@ -97,4 +97,4 @@ def _curve(name: str, look: Look, rows: pl.DataFrame, along: str, measure: str, 
     x = [float(place) if isinstance(place, int | float) else float(places.index(place)) for place, _ in points]
     low = [mean - half for mean, half in zip(means, halves, strict=True)]
     high = [mean + half for mean, half in zip(means, halves, strict=True)]
-    return Curve(name, look, x, means, low=low, high=high)
+    return Curve(name, style, x, means, low=low, high=high)

@@ -241,8 +241,8 @@ def _axis(axis: Axis, title: list[str], *, is_shown: bool) -> Spec:
 def _legend(entries: Mapping[str, Mark], across: int) -> Spec:
     """Describe the legend alone, by marks without data; a click on an entry shows its marks alone."""
     names = [*entries]
-    looks = [_key(mark) for mark in entries.values()]
-    shapes, fills, strokes = (list(part) for part in zip(*looks, strict=True))
+    styles = [_key(mark) for mark in entries.values()]
+    shapes, fills, strokes = (list(part) for part in zip(*styles, strict=True))
     legend = {"title": None, "columns": across, "symbolSize": KEY_SIZE**2, "symbolOpacity": 1, "symbolStrokeWidth": 1.6}
 
     def channel(values: Sequence[str]) -> Spec:
@@ -264,14 +264,14 @@ def _legend(entries: Mapping[str, Mark], across: int) -> Spec:
 
 def _key(mark: Mark) -> tuple[str, str, str]:
     """Return the shape, the inside and the outline of a mark in the legend."""
-    colour = mark.look.colour  # type: ignore[union-attr]
+    colour = mark.style.colour  # type: ignore[union-attr]
     if isinstance(mark, Curve | Bound):
         is_line = isinstance(mark, Bound) or mark.form not in ("dots", "band")
-        path = _dashes(mark.look.dashes) if is_line else ""
+        path = _dashes(mark.style.dashes) if is_line else ""
         if isinstance(mark, Curve) and mark.form in ("both", "dots"):
-            path += shape(mark.look.marker, KEY_MARKER)
+            path += shape(mark.style.marker, KEY_MARKER)
         if path:
-            return path, PAPER if mark.look.is_hollow else colour, colour
+            return path, PAPER if mark.style.is_hollow else colour, colour
     return "M-.5,-.25H.5V.25H-.5Z", colour if isinstance(mark, Bars) else f"{colour}40", "#ffffff00"
 
 
@@ -322,14 +322,14 @@ def _(mark: Curve, axes: tuple[Axis, Axis]) -> Iterator[Spec]:
 def _(mark: Bars, _: tuple[Axis, Axis]) -> Iterator[Spec]:
     middle, half = numbers(mark.x), mark.width / 2
     data = _data(x=middle - half, x2=middle + half, low=mark.low, high=mark.high)
-    style = {"type": "rect", "color": mark.look.colour}
+    style = {"type": "rect", "color": mark.style.colour}
     yield _layer(mark, style, data, x2=_field("x2"), y=_field("low"), y2=_field("high"))
 
 
 def _intervals(curve: Curve) -> Iterator[Spec]:
     """Describe the intervals of points: an area, or a bar for each."""
     places = curve.y if curve.is_across else curve.x
-    colour = curve.look.colour
+    colour = curve.style.colour
     if curve.is_banded or curve.form == "band":
         mark = {"type": "area", "color": colour, "opacity": BAND, "clip": True}
         yield _layer(curve, mark, _data(x=curve.x, low=curve.low, high=curve.high), y=_field("low"), y2=_field("high"))
@@ -343,9 +343,9 @@ def _intervals(curve: Curve) -> Iterator[Spec]:
 def _line(curve: Curve) -> Spec:
     mark = {
         "type": "line",
-        "color": curve.look.colour,
+        "color": curve.style.colour,
         "strokeWidth": round(PIXELS * curve.width, 2),
-        "strokeDash": DASHES[curve.look.dashes],
+        "strokeDash": DASHES[curve.style.dashes],
         "interpolate": "step-after" if curve.form == "steps" else "linear",
         "clip": True,
     }
@@ -353,14 +353,14 @@ def _line(curve: Curve) -> Spec:
 
 
 def _points(curve: Curve, axes: tuple[Axis, Axis]) -> Spec:
-    look = curve.look
+    style = curve.style
     mark = {
         "type": "point",
-        "shape": shape(look.marker),
+        "shape": shape(style.marker),
         "size": round((PIXELS * curve.size) ** 2, 1),
-        "stroke": look.colour,
-        "strokeWidth": 1.4 if look.marker in STROKED or look.is_hollow else 0,
-        "fill": PAPER if look.is_hollow else look.colour,
+        "stroke": style.colour,
+        "strokeWidth": 1.4 if style.marker in STROKED or style.is_hollow else 0,
+        "fill": PAPER if style.is_hollow else style.colour,
         "opacity": 1,
     }
     data = _data(curve.texts, x=curve.x, y=curve.y)
@@ -412,9 +412,9 @@ ACROSS: Final[Mapping[str, Spec]] = {
 
 @_layers.register(Bound)
 def _(mark: Bound, _: tuple[Axis, Axis]) -> Iterator[Spec]:
-    look, data = mark.look, {"values": [{mark.along: mark.at}]}
-    style = {"type": "rule", "color": look.colour, "strokeWidth": 1.3, "strokeDash": DASHES[look.dashes]}
-    yield {"data": data, "mark": style, "encoding": ACROSS[mark.along]}
+    style, data = mark.style, {"values": [{mark.along: mark.at}]}
+    rule = {"type": "rule", "color": style.colour, "strokeWidth": 1.3, "strokeDash": DASHES[style.dashes]}
+    yield {"data": data, "mark": rule, "encoding": ACROSS[mark.along]}
     if mark.text:
         yield {"data": data, "mark": _text(mark.text, "right", "bottom"), "encoding": {"x": {"value": "width"}}}
 
@@ -429,7 +429,7 @@ def _(mark: Region, _: tuple[Axis, Axis]) -> Iterator[Spec]:
     second = {"field": others[0]} if others else {"value": missing}
     yield {
         "data": {"values": [ends]},
-        "mark": {"type": "rect", "color": mark.look.colour, "opacity": BAND, "clip": True},
+        "mark": {"type": "rect", "color": mark.style.colour, "opacity": BAND, "clip": True},
         "encoding": {**ACROSS[along], along: _field(first), f"{along}2": second},
     }
 

@@ -114,9 +114,9 @@ def leading(study: Study, drawings: Mapping[str, Drawing]) -> list[Drawing]:
 
 def _speaks_of_load(study: Study) -> bool:
     """Return whether a page speaks of T/µ, which it then has to explain."""
-    said = (study.headline.text, study.question, *(group.label for group in study.groups.values()))
+    texts = (study.headline.text, study.question, *(group.label for group in study.groups.values()))
     stated = (check.statement for item in study.items for check in item.checks)
-    return any("T/µ" in text for text in (*said, *stated))
+    return any("T/µ" in text for text in (*texts, *stated))
 
 
 def _why(statement: Statement, evaluation: Evaluation) -> tuple[Reason | None, str, Anchors]:

@@ -103,14 +103,14 @@ def _write_study(task: tuple[Evaluation, Path]) -> None:
     write_pages(*task)
 
 
-def write_pages(evaluation: Evaluation, folder: Path, *, alone: bool = False) -> None:
-    """Write a study's page in Markdown, one of its search, and their plots; `alone`: without a start page."""
-    name, where = evaluation.study.name, {"alone": alone}
+def write_pages(evaluation: Evaluation, folder: Path, *, is_standalone: bool = False) -> None:
+    """Write a study's page in Markdown, one of its search, and their plots; `is_standalone`: without a start page."""
+    name, where = evaluation.study.name, {"alone": is_standalone}
     drawings = write_drawings(evaluation, folder / name, small_picture, has_cells=False)
     text = rendered("results-study.md.j2", page_context(evaluation, drawings) | where)
     (folder / f"{name}.md").write_text(text, encoding="utf-8")
     if evaluation.search:
-        kept = evaluation.search if alone else evaluation.search.in_short
+        kept = evaluation.search if is_standalone else evaluation.search.in_short
         write_outcome(kept, folder / name / "search")
         drawing = draw_search(evaluation.search, folder / name / "search", small_picture)
         context = search_context(evaluation.search, evaluation.study, drawing, "") | where

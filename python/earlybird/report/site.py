@@ -81,8 +81,8 @@ def verdict_table(rows: Sequence[Row]) -> pl.DataFrame:
 def _cells(row: Row) -> dict[str, str]:
     about = {"items": ", ".join(row.ids), "title": row.title, "kind": row.kind, "study": row.study}
     columns = ("id", "level", "statement", "paper", "ours", "interval", "effect", "detail")
-    said = {column: str(getattr(row.verdict, column)) if row.verdict else "" for column in columns}
-    return {**about, **said, "verdict": row.holds, "scale": row.scale, "other_settings": row.others, **_why(row)}
+    stated = {column: str(getattr(row.verdict, column)) if row.verdict else "" for column in columns}
+    return {**about, **stated, "verdict": row.holds, "scale": row.scale, "other_settings": row.others, **_why(row)}
 
 
 def _why(row: Row) -> dict[str, str]:

@@ -31,7 +31,7 @@ class LineShown:
     label: str
     study: str
     item: str  # the study's item, which has an anchor on the study's page; nothing where there are no results
-    says: str
+    claim: str
     ours: str
     holds: Holds
     held: str  # the number of statements about it that hold, such as ``4/6``; empty if none can be tested
@@ -99,7 +99,7 @@ def _line(entry: Entry, line: Line, entries: Sequence[Entry], found: Found) -> L
         label(ids),
         entry.study,
         own[0].verdict.item if own[0].verdict and scale else "",
-        line.says,
+        line.claim,
         filled(line.ours, evaluation) if evaluation else verdict.ours if verdict else "",
         verdict.holds if verdict else "not run",
         held(row.verdict for row in own if row.verdict),

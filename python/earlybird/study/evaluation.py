@@ -35,7 +35,7 @@ class Evaluation:
     sensitivities: Mapping[str, Sequence[Sensitivity]] = field(default_factory=dict)
     """The sensitivity panels of each item that has any."""
     reasons: Mapping[str, Reason] = field(default_factory=dict)
-    """Why statements do not hold, by check, as far as the study says."""
+    """Reasons why statements do not hold, by check, as far as the study has them."""
     search: Outcome | None = None
     """The outcome of the search for a setting that meets all statements, if there was one."""
 

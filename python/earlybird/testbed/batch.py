@@ -52,14 +52,14 @@ def run_testbed(
     parallel: int = 1,
     output: str | Path = RESULTS,
     progress: bool = False,
-    say: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> Batch:
     """
     Make those plays of a test bed's file that have no result yet; `say` is told what takes long besides.
 
     Each of the `parallel` plays has a link of its own; as many control runs are made side by side before them.
     """
-    return play_all(load(Path(path)), parallel=parallel, output=output, progress=progress, say=say)
+    return play_all(load(Path(path)), parallel=parallel, output=output, progress=progress, report=report)
 
 
 def play_all(
@@ -68,12 +68,12 @@ def play_all(
     parallel: int = 1,
     output: str | Path = RESULTS,
     progress: bool = False,
-    say: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> Batch:
     """Make those of the planned plays that have no result yet; as `run_testbed`."""
     store, first = Store(Path(output)).open(), controls(planned, parallel)
     if not all(store.has(run.key) for run in planned):
-        _prepare(planned, say)
+        _prepare(planned, report)
         _forget(first, store)
     before = complete(first, parallel=parallel, output=output, progress=progress, what="playing without limits")
     return Batch(complete(planned, parallel=parallel, output=output, progress=progress, what="playing"), before)
@@ -89,7 +89,7 @@ def controls(planned: Sequence[PlannedRun], parallel: int) -> list[PlannedRun]:
     return list({run.key: run for play in planned for run in controls_of(play, parallel)}.values())
 
 
-def _prepare(planned: Sequence[PlannedRun], say: Callable[[str], None]) -> None:
+def _prepare(planned: Sequence[PlannedRun], report: Callable[[str], None]) -> None:
     """Make sure that all can be played, and that the films are there."""
     beds = [run.spec.bed for run in planned if isinstance(run.spec, PlayRun)]
     rivals = [bed["competing"]["sender"] for bed in beds if bed["competing"]]
@@ -99,7 +99,7 @@ def _prepare(planned: Sequence[PlannedRun], say: Callable[[str], None]) -> None:
     films: dict[str, dict[str, Any]] = {json.dumps(bed["film"], sort_keys=True): bed["film"] for bed in beds}
     for film in films.values():
         if not is_there(film):
-            say(f"Making the film of {film['seconds']:g} s, once; this takes about as long as it is.")
+            report(f"Making the film of {film['seconds']:g} s, once; this takes about as long as it is.")
         provide(film)
     for bed in beds:
         if bed["client"] == "chromium":

@@ -62,12 +62,12 @@ def watch(address: str, *, profile: str, limit_s: float) -> dict[str, Any]:
     command = [program() or PROGRAMS[0], *OPTIONS, f"--user-data-dir={profile}", page]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as browser:
         try:
-            while not listening.has_told.wait(0.1):
+            while not listening.has_reported.wait(0.1):
                 if browser.poll() is not None:
                     raise EarlybirdError(f"Chromium ended with code {browser.returncode} before the film did.")
         finally:
             browser.kill()
-    return told(listening.seen, time.time() - time.monotonic())
+    return report_of(listening.seen, time.time() - time.monotonic())
 
 
 def program() -> str | None:
@@ -75,7 +75,7 @@ def program() -> str | None:
     return next((path for name in PROGRAMS if (path := shutil.which(name))), None)
 
 
-def told(seen: dict[str, Any], offset: float) -> dict[str, Any]:
+def report_of(seen: dict[str, Any], offset: float) -> dict[str, Any]:
     """Convert the report of the page to the common format; `offset` is the clock less the monotonic one."""
     events = [(at - offset, kind) for at, kind in seen["events"]]
     marks = [(at, kind == "playing") for at, kind in events if kind in ("waiting", "playing")]
@@ -106,7 +106,7 @@ class Reporter(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.page = page.encode()
         self.seen: dict[str, Any] = {}
-        self.has_told = threading.Event()
+        self.has_reported = threading.Event()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -123,7 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.seen = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.send_response(204)
         self.end_headers()
-        self.server.has_told.set()
+        self.server.has_reported.set()
 
     def log_message(self, *arguments: object) -> None:
         pass

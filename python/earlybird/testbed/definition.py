@@ -117,7 +117,7 @@ def _check(bed: Testbed) -> None:
     if not bed.clients:
         raise InputError(f"clients: name at least one of {', '.join(CLIENTS)}.")
     for name in bed.clients:
-        one_of(name, CLIENTS, "clients", "client", said=list(bed.clients))
+        one_of(name, CLIENTS, "clients", "client", given=list(bed.clients))
     if not bed.senders:
         raise InputError('senders: name at least one congestion control, such as `senders = ["cubic"]`.')
     one_of(bed.film.made, MAKERS, "film.made", "film")

@@ -38,7 +38,7 @@ STRENGTH, CONTRAST = 14, 0.35
 STRENGTH_BITS: Final = 5
 
 OF_CHROMIUM: Final = {"video": ("h264", "vp8", "vp9", "av1"), "audio": ("aac", "opus", "mp3", "vorbis", "flac")}
-"""What Debian's Chromium decodes."""
+"""Codecs that Debian's Chromium decodes."""
 
 
 def identity(film: Film, folder: Path) -> dict[str, Any]:
@@ -106,9 +106,9 @@ def _encode(arguments: list[str], path: Path) -> None:
 
 def _papers(seconds: float) -> list[str]:
     """Make 1080p24 of 10.9 Mb/s with sound: the clip, enlarged, under noise that changes from scene to scene."""
-    look = ["scale=1920:1080:flags=fast_bilinear", f"fps={PICTURES_PER_SECOND}", *_noise(seconds)]
+    filters = ["scale=1920:1080:flags=fast_bilinear", f"fps={PICTURES_PER_SECOND}", *_noise(seconds)]
     rates = ["-b:v", RATE, "-maxrate", MOST, "-bufsize", BUFFER, "-x264-params", "ratetol=4:qcomp=0.9"]
-    picture = ["-vf", ",".join(look), "-c:v", "libx264", "-preset", "superfast", "-pix_fmt", "yuv420p"]
+    picture = ["-vf", ",".join(filters), "-c:v", "libx264", "-preset", "superfast", "-pix_fmt", "yuv420p"]
     sound = ["-c:a", "aac", "-b:a", SOUND, "-ar", "48000"]
     return [*_silent(seconds), *picture, "-g", str(2 * PICTURES_PER_SECOND), *rates, *sound]
 

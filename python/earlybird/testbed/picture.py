@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from earlybird.plots.run import check_ending, line, over_time, stack, write
-from earlybird.plots.style import look
+from earlybird.plots.style import transport_style
 from earlybird.testbed.report import label
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _panels(plays: SweepResult, runs: list[PlannedRun], client: str) -> list[Pan
     waits: list[Curve] = []
     for place, run in enumerate(runs):
         sender = run.parameters["sender"]
-        style, result = look(sender, place), plays.store.load(run.key)
+        style, result = transport_style(sender, place), plays.store.load(run.key)
         window = result.series.filter(pl.col("quantity") == "cwnd", pl.col("time_s") >= 0)
         windows.append(line(sender, style, window["time_s"].to_numpy(), window["value"].to_numpy()))
         waits.append(line(sender, style, *_waited(result.table("stalls"), result.summary["played_s"])))

@@ -37,7 +37,7 @@ FREEZE_FACTOR, FREEZE_MORE = 3.0, 0.15
 statistics)."""
 FLOW: Final = "film0"
 OF_CLIENT: Final = ("late_pictures", "frames_dropped", "frames_skipped", "starvations", "sounds_late", "buffer_s")
-"""What a client says itself; None where it does not."""
+"""The client's own report; None if it has none."""
 QUANTITIES: Final = ("cwnd", "ssthresh", "rtt_s", "unacked", "retransmissions")  # what is kept of the samples
 
 
@@ -74,12 +74,12 @@ def _watched(bed: Mapping[str, Any], film: Path, seed: int) -> tuple[dict[str, A
 
 
 def _watched_once(bed: Mapping[str, Any], film: Path, seed: int) -> tuple[dict[str, Any], str, dict[str, Any]]:
-    with _Memory("samples") as samples, _Memory("report") as told:
-        viewer = [sys.executable, "-m", "earlybird.testbed.viewer", told.number, _description(bed, film)]
+    with _Memory("samples") as samples, _Memory("report") as report_file:
+        viewer = [sys.executable, "-m", "earlybird.testbed.viewer", report_file.number, _description(bed, film)]
         server = [sys.executable, "-m", "earlybird.testbed.server", str(film), bed["sender"], samples.number]
         rival = [bed["competing"]["sender"]] if bed["competing"] else []
         outcome = emulate(network_of(bed["link"]), wrapped(viewer), servers=[[*server, *rival]], seed=seed)
-        report, lines = told.text(), samples.text()
+        report, lines = report_file.text(), samples.text()
     if not report:
         raise EarlybirdError(f"the client {bed['client']} could not be started (code {outcome.exit_code}).")
     seen = json.loads(report)

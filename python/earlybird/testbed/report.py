@@ -64,8 +64,8 @@ def _loss(kind: str, settings: object) -> str:
 
 
 def _estimate(values: list[float | None]) -> Mapping[str, float] | None:
-    told = [float(value) for value in values if value is not None]
-    if not told:
+    known = [float(value) for value in values if value is not None]
+    if not known:
         return None
-    estimate = student_interval(told)
+    estimate = student_interval(known)
     return {"mean": estimate.mean, "low": estimate.low, "high": estimate.high}

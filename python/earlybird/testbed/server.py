@@ -46,7 +46,7 @@ class Sample(NamedTuple):
 
 
 COLUMNS: Final = ("time_s", "connection", *Sample._fields)
-"""What a line of the samples holds: the machine's monotonic clock, the connection's number, its sample."""
+"""Contents of a line of the samples: the machine's monotonic clock, the connection's number, its sample."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -126,10 +126,10 @@ def sample(server: Server, file: int) -> None:
 
 def transfer(sender: str) -> None:
     """Send bytes without end to whoever connects."""
-    door = socket.create_server(("", TRANSFER_PORT))
-    door.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sender.encode())
+    listener = socket.create_server(("", TRANSFER_PORT))
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sender.encode())
     while True:
-        threading.Thread(target=_send_for_ever, args=(door.accept()[0],), daemon=True).start()
+        threading.Thread(target=_send_for_ever, args=(listener.accept()[0],), daemon=True).start()
 
 
 def _send_for_ever(connection: socket.socket) -> None:

@@ -26,7 +26,7 @@ from earlybird.testbed.server import FILM_PORT, TRANSFER_PORT
 
 ADDRESS: Final = f"http://{THERE}:{FILM_PORT}/film.mp4"
 OWN: Final = "/dev/shm"
-"""Where a memory of the play's own is mounted: it is on every Linux, and no one's files are below it."""
+"""Mount point of the play's own memory file system: it is on every Linux, and no one's files are below it."""
 SOUND_SOCKET: Final = Path(OWN, "sound")
 SOUND_SERVER: Final = (
     "pulseaudio",
@@ -63,13 +63,13 @@ def watch(play: dict[str, Any]) -> dict[str, Any]:
 def _start_sound() -> None:
     """Start the sound server, and wait for it; it ends with this process's namespace."""
     os.environ |= {"HOME": OWN, "TMPDIR": OWN, "XDG_RUNTIME_DIR": OWN, "PULSE_SERVER": f"unix:{SOUND_SOCKET}"}
-    said = Path(OWN, "sound.log")
-    with said.open("wb") as log:
+    log_path = Path(OWN, "sound.log")
+    with log_path.open("wb") as log:
         server = subprocess.Popen(SOUND_SERVER, stdout=log, stderr=log)
     end = time.monotonic() + PATIENCE
     while not SOUND_SOCKET.exists():
         if server.poll() is not None or time.monotonic() > end:
-            last = " ".join(said.read_text(errors="replace").strip().splitlines()[-1:])
+            last = " ".join(log_path.read_text(errors="replace").strip().splitlines()[-1:])
             raise EarlybirdError(f"there is no sound server: PulseAudio does not start ({last})")
         time.sleep(0.02)
 

@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 Line = tuple[float, str]  # when VLC said something, and what
 
 STALLED, PLAYING = "is called too late", "Stream buffering done"
-"""What it says when its buffer has run empty, and when it is full again."""
+"""Its messages for an empty buffer, and for a refilled one."""
 LATE: Final = r"picture is too late to be displayed"
 DROPPED: Final = r"late frames, dropping frame"
 STARVED: Final = r"underflow"
 SOUND_LATE: Final = r"buffer too late \(|playback too late \("
-"""What it says of late pictures, of those it does not decode, of a sink that has nothing to play, and of sound that
+"""Its messages for late pictures, of those it does not decode, of a sink that has nothing to play, and of sound that
 came too late. VLC 1.1 of 2010 said "late picture skipping" of the first and "audio output is starving" of the third."""
 GAP: Final = "discontinuity"
-TELLING: Final = re.compile("|".join((STALLED, PLAYING, LATE, DROPPED, STARVED, SOUND_LATE, GAP)))
+REPORTED: Final = re.compile("|".join((STALLED, PLAYING, LATE, DROPPED, STARVED, SOUND_LATE, GAP)))
 
 OPTIONS: Final = ("--intf=dummy", "--verbose=2", "--no-lua", "--no-osd", "--no-spu", "--no-video-title-show")
 CHROMA, PLANES = "I420", 3  # as films are coded, so that nothing is converted
-BETWEEN_LOOKS: Final = 0.05
+POLL_INTERVAL: Final = 0.05
 
 
 def watch(
@@ -51,7 +51,7 @@ def watch(
     player.play()
     ended = (vlc.State.Ended, vlc.State.Error, vlc.State.Stopped)
     while (state := player.get_state()) not in ended and time.monotonic() < began + limit_s:
-        time.sleep(BETWEEN_LOOKS)
+        time.sleep(POLL_INTERVAL)
     statistics = vlc.MediaStats()
     media.get_stats(statistics)
     over = time.monotonic()
@@ -66,11 +66,11 @@ def watch(
         "error": "VLC cannot play it" if state == vlc.State.Error else None,
         "pictures": screen.times,
         "frames_dropped": statistics.lost_pictures,
-        **said([line for line in lines if line[0] <= end], caching_ms, end),
+        **events_of([line for line in lines if line[0] <= end], caching_ms, end),
     }
 
 
-def said(lines: Sequence[Line], caching_ms: int, end: float) -> dict[str, Any]:
+def events_of(lines: Sequence[Line], caching_ms: int, end: float) -> dict[str, Any]:
     """Parse VLC's log: stalls, late pictures, frames not decoded, late sound, and the growth of its buffer."""
     marks = [(at, PLAYING in text) for at, text in lines if PLAYING in text or STALLED in text]
     grown = [int(found[1]) for _, text in lines if (found := re.search(r"pts_delay increased to (\d+)", text))]
@@ -133,7 +133,7 @@ def _listen() -> list[Line]:
 
     def read() -> None:
         with os.fdopen(reading, errors="replace") as stream:
-            lines.extend((time.monotonic(), line) for line in stream if TELLING.search(line))
+            lines.extend((time.monotonic(), line) for line in stream if REPORTED.search(line))
 
     threading.Thread(target=read, daemon=True).start()
     return lines

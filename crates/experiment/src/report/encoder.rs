@@ -1,4 +1,4 @@
-//! What encoders did, by flow and in time.
+//! Tables of encoders, by flow and in time.
 
 use crate::encoder::EncoderLog;
 use crate::plan::Plan;

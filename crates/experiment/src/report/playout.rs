@@ -1,4 +1,4 @@
-//! What viewers and the real-time mode counted, by flow.
+//! Counters of viewers and of the real-time mode, by flow.
 
 use crate::playout::PlayoutLog;
 use crate::recorder::FlowRecord;

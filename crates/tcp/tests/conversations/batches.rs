@@ -24,7 +24,7 @@ const BEHIND_LOSS: u64 = 3;
 /// Two connections and what is under way to each of them.
 struct Driver {
     ends: [Connection; 2],
-    under_way: [VecDeque<(Instant, Segment)>; 2],
+    in_flight: [VecDeque<(Instant, Segment)>; 2],
     random: Random,
     written: u64,
     /// The stream position below which everything has been sent.
@@ -38,7 +38,7 @@ impl Driver {
         let ends = [Connection::connect(config, seeds), Connection::listen(config, seeds)];
         Self {
             ends,
-            under_way: [VecDeque::new(), VecDeque::new()],
+            in_flight: [VecDeque::new(), VecDeque::new()],
             random: seeds.random(),
             written: 0,
             sent_below: 0,
@@ -70,7 +70,7 @@ impl Driver {
     fn poll(&mut self, now: Instant) {
         for end in 0..2 {
             let cx = &mut Cx { now, trace: &mut () };
-            while let Some((_, segment)) = self.under_way[end].pop_front_if(|(at, _)| *at <= now) {
+            while let Some((_, segment)) = self.in_flight[end].pop_front_if(|(at, _)| *at <= now) {
                 self.ends[end].on_segment(cx, &segment);
             }
             if self.ends[end].poll_timeout().is_some_and(|deadline| deadline <= now) {
@@ -81,7 +81,7 @@ impl Driver {
                 let is_lost = self.is_lost(&transmit);
                 self.lost += u64::from(is_lost);
                 if !is_lost {
-                    self.under_way[1 - end].push_back((now + DELAY, transmit.segment));
+                    self.in_flight[1 - end].push_back((now + DELAY, transmit.segment));
                 }
             }
         }

@@ -3,7 +3,7 @@
 use crate::link::{Faults, faults, losses};
 use crate::pair::{Closing, Pair, Reading, Script};
 use crate::settings::{Family, Repair, configs_with, patient, usual_configs_with};
-use crate::transfer::{STEPS, Transfer, assert_complete, one_way, transfers};
+use crate::transfer::{STEPS, Transfer, assert_complete, one_direction, transfers};
 use earlybird_tcp::{
     BbrParameters, Config, Control, IdleRto, Lifetimes, Recovery, RtoRestart, Segmentation, SpuriousDetection, Undo,
 };
@@ -70,7 +70,7 @@ fn new_data_stay_within_the_window_with_every_recovery(#[case] family: Family) {
     let cases = |family, repair| (usual_configs_with(family, repair), losses(), 1_u64..300);
     check(family, cases, |(config, faults, segments): (Config, Faults, u64)| {
         let config = patient(config);
-        let mut pair = Pair::new([config, config], &one_way(segments * 1000), faults, 1);
+        let mut pair = Pair::new([config, config], &one_direction(segments * 1000), faults, 1);
         pair.run(STEPS, Pair::is_over);
         assert_complete(&pair);
     });
@@ -93,7 +93,8 @@ fn f_rto_sends_nothing_new_beside_what_a_timeout_of_rack_spared() {
             .with_spurious(spurious)
             .with_lifetimes(lifetimes);
         let config = patient(config.with_pmtu_black_hole_detection(false));
-        let mut pair = Pair::new([config, config], &one_way(39_000), Faults { delay: 196, fates: fates.clone() }, 1);
+        let mut pair =
+            Pair::new([config, config], &one_direction(39_000), Faults { delay: 196, fates: fates.clone() }, 1);
         pair.run(STEPS, Pair::is_over);
         assert_complete(&pair);
     }
@@ -125,7 +126,7 @@ fn limited_transmit_stays_within_the_window_that_its_ack_has_shrunk() {
     let config =
         Config::ns2().with_control_only(control).with_recovery_only(recovery).with_lifetimes(Lifetimes::UNLIMITED);
     let config = patient(config.with_pmtu_black_hole_detection(false));
-    let mut pair = Pair::new([config, config], &one_way(46_000), faults, 1);
+    let mut pair = Pair::new([config, config], &one_direction(46_000), faults, 1);
     pair.run(STEPS, Pair::is_over);
     assert_complete(&pair);
 }

@@ -66,7 +66,7 @@ def read(path: str | Path) -> Measurements:
         facts.append("capture: no round trip can be told, as one direction is missing or has no timestamps; give --rtt")
     else:
         facts.append(f"capture: a round trip of {1e3 * round_trip:.4g} ms, the shortest one")
-    facts.extend(losses.told())
+    facts.extend(losses.facts())
     facts.extend(_gaps(transfer))
     return Measurements(
         rate=rate, round_trip=round_trip, loss=losses.share, mean_burst=losses.burst, facts=tuple(facts)
@@ -75,22 +75,22 @@ def read(path: str | Path) -> Measurements:
 
 @dataclasses.dataclass(frozen=True)
 class Losses:
-    """What was sent again: shares of the packets taken for losses of the line and for drops of a full queue."""
+    """Retransmissions: shares of the packets taken for losses of the line and for drops of a full queue."""
 
     share: float = 0.0
     burst: float = 1.0
     queued: float = 0.0
 
-    def told(self) -> list[str]:
+    def facts(self) -> list[str]:
         """Return a sentence or two."""
         bursts = f", {self.burst:.3g} in a row on average" if self.burst > 1 else ""
-        told = [f"capture: {100 * self.share:.3g} % of the packets repeated{bursts}, and counted as lost on the line"]
+        facts = [f"capture: {100 * self.share:.3g} % of the packets repeated{bursts}, and counted as lost on the line"]
         if self.queued:
-            told.append(
+            facts.append(
                 f"capture: {100 * self.queued:.3g} % more were repeated when the round trip had grown, and are taken "
                 "for drops of a full queue, not for losses of the line"
             )
-        return told
+        return facts
 
 
 def _transfer(path: str | Path) -> tuple[Transfer, list[str]]:
@@ -111,14 +111,14 @@ def _transfer(path: str | Path) -> tuple[Transfer, list[str]]:
 
 def _busiest(path: str | Path, table: dict[str, Any], connections: list[list[str]]) -> Transfer:
     """Pick the connection and direction with the most payload."""
-    way = 2 * table["connection"].astype(np.int64) + table["backwards"]
-    carried = np.bincount(way, weights=table["payload"], minlength=2 * len(connections))
+    direction = 2 * table["connection"].astype(np.int64) + table["backwards"]
+    carried = np.bincount(direction, weights=table["payload"], minlength=2 * len(connections))
     chosen = int(carried.argmax())
     if not carried[chosen]:
         raise InputError(f"{path}: its TCP segments carry no payload. Capture a transfer, from its beginning.")
     ends = connections[chosen // 2]
     sender, receiver = reversed(ends) if chosen % 2 else ends
-    there, back = way == chosen, way == chosen ^ 1
+    there, back = direction == chosen, direction == chosen ^ 1
     return _seen_from_sender(f"{sender} to {receiver}", table, there, back)
 
 
@@ -150,7 +150,7 @@ def unwrapped(numbers: NDArray[np.uint32], start: int) -> Integers:
 
 def _handshake(table: dict[str, Any], there: Flags, back: Flags) -> float:
     """Return the time from the first SYN to the segment that answers the SYN of the other side."""
-    syns = [np.flatnonzero(way & table["is_syn"]) for way in (there, back)]
+    syns = [np.flatnonzero(direction & table["is_syn"]) for direction in (there, back)]
     if not all(len(one) == 1 for one in syns):  # not caught, or repeated
         return math.nan
     first, second = sorted(int(one[0]) for one in syns)
@@ -229,11 +229,11 @@ def _losses(transfer: Transfer, round_trip: float | None) -> Losses:
     is_queued = _met_a_full_queue(transfer, firsts, round_trip)
     packets = _packets(transfer.end - transfer.begin)
     queued = is_queued[np.searchsorted(firsts, transfer.begin[repeated], side="right") - 1]
-    again, all_sent = packets[repeated], packets.sum()
+    retransmitted, all_sent = packets[repeated], packets.sum()
     of_line = _packets(holes[:, 1] - holes[:, 0])[~is_queued[run]].sum()
     runs = (~is_queued).sum()
     burst = float(of_line / runs) if runs else 1.0
-    return Losses(float(again[~queued].sum() / all_sent), burst, float(again[queued].sum() / all_sent))
+    return Losses(float(retransmitted[~queued].sum() / all_sent), burst, float(retransmitted[queued].sum() / all_sent))
 
 
 def _met_a_full_queue(transfer: Transfer, firsts: Integers, round_trip: float | None) -> Flags:

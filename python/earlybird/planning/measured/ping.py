@@ -40,10 +40,10 @@ def read(path: str | Path) -> Measurements:
             f"{path}: none of {sent} pings came back, which tells nothing of the line. The way may block ICMP: measure "
             "with iperf3 or irtt, or give --rtt."
         )
-    (middle, told), came = known, len(times) or counted
+    (middle, variation), came = known, len(times) or counted
     loss = max(sent - came, 0) / sent
     facts = (
-        f"ping: a round trip of {middle:.4g} ms, {told}",
+        f"ping: a round trip of {middle:.4g} ms, {variation}",
         f"ping: {sent - came} of {sent} lost, {100 * loss:.3g} %{_doubt(sent)}",
     )
     return Measurements(round_trip=middle / 1e3, loss=loss, facts=facts)

@@ -105,7 +105,7 @@ def _check_results(names: Sequence[str], scale: str, store: Store, keys: Sequenc
 def _report(evaluations: Sequence[Evaluation], folder: Path) -> dict[str, Path]:
     """Write the small forms of pages and tables; return the files by their names in the archive."""
     for evaluation in evaluations:
-        write_pages(evaluation, folder, alone=True)
+        write_pages(evaluation, folder, is_standalone=True)
         write_tables(evaluation, folder / evaluation.study.name)
     files = (path for path in folder.rglob("*") if path.is_file())
     return {f"{REPORT}/{path.relative_to(folder).as_posix()}": path for path in files}

@@ -68,7 +68,7 @@ class Known:
         """Check coordinates that have several values."""
         for name, listed in values.items():
             given = listed[0] if len(listed) == 1 else listed
-            one_of(name, self.coordinates, f"{where}.{name}", "coordinate", said=given)
+            one_of(name, self.coordinates, f"{where}.{name}", "coordinate", given=given)
             for value in listed:
                 if not (name == "delay" and isinstance(value, int | float)):
                     one_of(value, self.values(name), f"{where}.{name}", f"value of {name!r}")
@@ -78,7 +78,7 @@ class Known:
         where = f"{file}: grids[{grid.place}]"
         one_of(grid.part, self.study.parts, f"{where}.part", "part")
         for axis, values in grid.axes.items():
-            one_of(axis, self.study.axes, f"{where}.{axis}", "axis", said=values)
+            one_of(axis, self.study.axes, f"{where}.{axis}", "axis", given=values)
         for scale in grid.scales:
             one_of(scale, self.study.scales, f"{where}.scales", "scale")
         if grid.seeds is not None and grid.seeds < 1:

@@ -63,7 +63,7 @@ class Check:
     at: Point = field(default_factory=dict)
     points: tuple[Point, ...] = ()
     cells: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
-    """Where it is tested: every combination of these values; all have to hold."""
+    """The cells in which it is tested: every combination of these values; all have to hold."""
     each: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Variants that each get a verdict of their own."""
     where: Filter | None = None

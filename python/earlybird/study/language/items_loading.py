@@ -31,7 +31,7 @@ def _item(table: Table) -> Item:
     where = f"{FILE}: item {table.get('id')}"
     own = ("id", "title", "text", *SHARED, *(key for keys in SHARED.values() for key in keys))
     for key in table:
-        one_of(key, own, f"{where}: {key}", "key of an item", said=table[key])
+        one_of(key, own, f"{where}: {key}", "key of an item", given=table[key])
     _check_shared(table, where)
     checks = _each(check_of, table, "checks", where)
     panels = _each(_named(Panel), table, "sensitivity", where)

@@ -42,7 +42,7 @@ class Paper:
 class Line:
     """The line of an entry on the start page, in plain words."""
 
-    says: str  # the statement of the paper
+    claim: str  # the statement of the paper
     check: str  # the statement whose verdict counts; nothing if the paper states nothing
     ours: TextTemplate  # our finding
 
@@ -106,7 +106,7 @@ def _entry(table: Table, where: str) -> Entry:
 
 
 def _line(table: Table, where: str) -> Line:
-    own = {name: table[name] for name in ("says", "check") if name in table}
+    own = {name: table[name] for name in ("claim", "check") if name in table}
     ours = {name: value for name, value in table.items() if name not in own}
     return build(Line, {"check": "", **own, "ours": text_template(ours, where)}, where)
 

@@ -61,7 +61,7 @@ pub struct Missing {
     pub duplicates: u32,
     /// The number of its transmissions.
     pub transmissions: u32,
-    /// When it was last sent; `None` if the recovery does not record it.
+    /// The time of its last transmission; `None` if the recovery does not record it.
     pub sent: Option<Instant>,
 }
 
