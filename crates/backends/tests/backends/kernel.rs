@@ -1,12 +1,12 @@
 //! The kernel's backend.
 
-use crate::setup::{bulk, column, performed, scenario, simulated, summary};
+use crate::setup::{bulk, column, completed, scenario, simulated, summary};
 use earlybird_experiment::{Column, Outputs, Report, RunError};
 use earlybird_scenario::Scenario;
 
 /// Runs it over the kernel; nothing where that is not allowed.
 fn kernel(scenario: &Scenario) -> Option<Report> {
-    performed(earlybird_backends::kernel::run(scenario, 1, &Outputs::default(), &mut |_| true))
+    completed(earlybird_backends::kernel::run(scenario, 1, &Outputs::default(), &mut |_| true))
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! The live backend: our endpoints on both sides.
 
-use crate::setup::{bulk, column, performed, scenario, scenario_over, simulated, summary};
+use crate::setup::{bulk, column, completed, scenario, scenario_over, simulated, summary};
 use earlybird_experiment::{Outputs, Report, RunError};
 use earlybird_scenario::Scenario;
 
 /// Runs it over our own endpoints; nothing where that is not allowed.
 fn live(scenario: &Scenario) -> Option<Report> {
-    performed(earlybird_backends::live::run(scenario, 1, &Outputs::default(), &mut |_| true))
+    completed(earlybird_backends::live::run(scenario, 1, &Outputs::default(), &mut |_| true))
 }
 
 fn of(report: &Report, name: &str) -> f64 {

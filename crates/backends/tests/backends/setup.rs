@@ -44,7 +44,7 @@ pub(crate) fn bulk(transport: &str) -> String {
 }
 
 /// Returns the report of a run; nothing where the machine does not allow one, which is said.
-pub(crate) fn performed(outcome: Result<Report, RunError>) -> Option<Report> {
+pub(crate) fn completed(outcome: Result<Report, RunError>) -> Option<Report> {
     match outcome {
         Ok(report) => Some(report),
         Err(error @ RunError::Namespace(_)) => {

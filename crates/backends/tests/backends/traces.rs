@@ -1,6 +1,6 @@
 //! The files that tell every packet and decision, in both backends.
 
-use crate::setup::{bulk, column, performed, scenario_over};
+use crate::setup::{bulk, column, completed, scenario_over};
 use earlybird_experiment::{KeepGoing, Outputs, Report, RunError};
 use earlybird_scenario::Scenario;
 use serde_json::Value;
@@ -48,7 +48,7 @@ fn run_traced(backend: &str, run: Run) -> Option<TracedRun> {
         link_trace: place("link.csv"),
         ..Outputs::default()
     };
-    let report = performed(run(&scenario, 1, &outputs, &mut |_| true))?;
+    let report = completed(run(&scenario, 1, &outputs, &mut |_| true))?;
     let read = |path: &Option<PathBuf>| lines(path.as_deref().expect("a place"));
     let trace = read(&outputs.trace);
     assert_eq!(trace[0].join(","), "time,event,seq,cwnd,ssthresh,backoff,timeouts");

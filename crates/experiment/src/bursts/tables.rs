@@ -72,14 +72,14 @@ pub(crate) fn summary(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> 
         real("timeouts_per_burst", mean(&|_, burst| f64::from(burst.timeouts))),
         (
             "recovery_modes".to_owned(),
-            Some(Value::String(modes(&bursts.iter().map(|(_, burst)| burst.mode()).collect::<Vec<_>>()))),
+            Some(Value::String(mode_counts(&bursts.iter().map(|(_, burst)| burst.mode()).collect::<Vec<_>>()))),
         ),
         real("model_delay_s", mean(&|flow, burst| burst.expected(&flow.path))),
     ]
 }
 
 /// Writes how many bursts had which mode: `DRTO:1 TO:9`.
-fn modes(modes: &[Mode]) -> String {
+fn mode_counts(modes: &[Mode]) -> String {
     let count = |mode: Mode| (mode, modes.iter().filter(|one| **one == mode).count());
     let counted = Mode::ALL.into_iter().map(count).filter(|(_, count)| *count > 0);
     counted.map(|(mode, count)| format!("{}:{count}", mode.name())).collect::<Vec<_>>().join(" ")

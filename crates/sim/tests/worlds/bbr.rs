@@ -38,7 +38,7 @@ pub(crate) fn path(buffer: u32, share: f64, seed: u64) -> LinkSettings {
 
 /// The traffic of the bottleneck, as shares of its capacity by group, and the average queue in pipes.
 #[derive(Debug)]
-pub(crate) struct Carried {
+pub(crate) struct LinkUse {
     pub(crate) shares: Vec<f64>,
     pub(crate) queue: f64,
 }
@@ -50,7 +50,7 @@ pub(crate) fn bulk(path: PathId) -> Box<dyn SenderApp> {
 }
 
 /// Flows that start a second apart, each a group; they count from `from` on, in seconds.
-pub(crate) fn run(forward: LinkSettings, flows: &[Flow], from: u64, until: u64) -> (Carried, Visits) {
+pub(crate) fn run(forward: LinkSettings, flows: &[Flow], from: u64, until: u64) -> (LinkUse, Visits) {
     let mut wire = DuplexLink::new(forward);
     wire.network.link_mut(FORWARD).count_groups(flows.len(), seconds(from));
     let mut world = World::new(wire.network, Visits::default());
@@ -65,7 +65,7 @@ pub(crate) fn run(forward: LinkSettings, flows: &[Flow], from: u64, until: u64) 
     let link = network.link(FORWARD);
     let capacity = RATE as f64 / 8.0 * (until - from) as f64;
     let shares = link.groups.iter().map(|group| group.bytes_out as f64 / capacity).collect();
-    (Carried { shares, queue: link.waited.as_secs_f64() / until as f64 / PIPE }, visits)
+    (LinkUse { shares, queue: link.waited.as_secs_f64() / until as f64 / PIPE }, visits)
 }
 
 /// Notes every change of BBR's state, of the first flow.
@@ -164,7 +164,7 @@ fn the_states_follow_each_other_as_drawn_and_the_round_trip_is_probed_every_5_s(
 /// Returns the mean share of the link over eight seeds with one packet in so many lost.
 fn mean_share(endpoints: EndpointSettings, loss: f64) -> (f64, f64) {
     let runs: Vec<_> = (1..=8).map(|seed| run(path(100, loss, seed), &[(endpoints, bulk)], 0, 20).0).collect();
-    let mean = |of: fn(&Carried) -> f64| runs.iter().map(of).sum::<f64>() / 8.0;
+    let mean = |of: fn(&LinkUse) -> f64| runs.iter().map(of).sum::<f64>() / 8.0;
     (mean(|carried| carried.shares[0]), mean(|carried| carried.queue))
 }
 

@@ -297,7 +297,7 @@ fn segments_stay_as_they_are_while_a_closed_window_answers() {
 
 /// Linux leaves it to `tcp_mtu_probing`, which is off.
 #[test]
-fn where_no_black_hole_is_looked_for_segments_stay_as_they_are() {
+fn without_black_hole_detection_segments_stay_as_they_are() {
     let mut host = connected(&real().with_pmtu_black_hole_detection(false));
     host.write(1000).forget_sent().at(60_000);
     assert!(host.take_texts().iter().all(|text| text == "P. 1:1001(1000) ack 1"));
