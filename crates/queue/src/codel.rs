@@ -49,7 +49,7 @@ impl Codel {
             return Some(packet);
         }
         self.enter(settings, now);
-        punish(settings, packet, dropped).or_else(|| self.next(settings, now, fifo).map(|(packet, _)| packet))
+        mark_or_drop(settings, packet, dropped).or_else(|| self.next(settings, now, fifo).map(|(packet, _)| packet))
     }
 
     /// Returns the next packet and whether the queue is bad (RFC 8289 §5.4, `dodequeue`).
@@ -63,10 +63,12 @@ impl Codel {
 
     /// Returns whether the delay has been too long for an interval.
     fn is_bad(&mut self, settings: &CodelSettings, now: Instant, packet: &Waiting, behind: &Fifo) -> bool {
+        // With at most one full packet left behind, a drop would risk an idle link (§5.4).
         if now - packet.since < settings.target || behind.bytes() <= settings.mtu {
             self.first_above = None;
             return false;
         }
+        // The first packet above the target only starts the interval: a burst shorter than it passes.
         now >= *self.first_above.get_or_insert(now + settings.interval)
     }
 
@@ -74,7 +76,9 @@ impl Codel {
     fn enter(&mut self, settings: &CodelSettings, now: Instant) {
         self.is_dropping = true;
         let delta = self.count - self.last_count;
+        // 16 intervals, as in §5.5 and Linux.
         let is_recent = now - self.drop_next < settings.interval * 16;
+        // Resumes near the drop rate of the last dropping state, of which `delta` is the number of drops (§5.5).
         self.count = if delta > 1 && is_recent { delta } else { 1 };
         self.last_count = self.count;
         self.drop_next = control_law(now, settings.interval, self.count);
@@ -93,11 +97,13 @@ impl Codel {
             && now >= self.drop_next
         {
             self.count += 1;
-            let marked = punish(settings, packet, dropped);
+            let marked = mark_or_drop(settings, packet, dropped);
             first = marked.map(|packet| (packet, true)).or_else(|| self.next(settings, now, fifo));
+            // From the time that was due, not from now: a late dequeue does not thin the drops out.
             if first.is_some_and(|(_, is_bad)| is_bad) {
                 self.drop_next = control_law(self.drop_next, settings.interval, self.count);
             }
+            // A mark counts as a drop, but its packet leaves: at most one mark per packet sent, as in Linux.
             if marked.is_some() {
                 return marked;
             }
@@ -108,7 +114,7 @@ impl Codel {
 }
 
 /// Marks the packet, and gives it back, or drops it.
-fn punish(settings: &CodelSettings, mut packet: Waiting, dropped: &mut Dropped) -> Option<Waiting> {
+fn mark_or_drop(settings: &CodelSettings, mut packet: Waiting, dropped: &mut Dropped) -> Option<Waiting> {
     if settings.ecn && packet.mark() {
         return Some(packet);
     }

@@ -78,11 +78,12 @@ impl DualPi2 {
     }
 
     /// Makes the updates that were due since the last call: nothing came or went in between, so none comes too late.
-    fn remove_started_by(&mut self, now: Instant) {
+    fn catch_up(&mut self, now: Instant) {
         while self.next_update <= now {
             let at = self.next_update;
             self.update(self.classic.fifo.delay(at).max(self.low_latency.fifo.delay(at)));
             if self.len() == 0 && self.probability == 0.0 && self.delay == Duration::ZERO {
+                // Nothing changes until a packet waits: the idle updates are skipped in one step.
                 let missed = (now - at).as_nanos() / self.settings.update.as_nanos();
                 self.next_update += self.settings.update * missed;
             }
@@ -95,6 +96,7 @@ impl DualPi2 {
         let [now, old, target] = [delay, self.delay, self.settings.target].map(Duration::as_secs_f64);
         self.probability += self.settings.alpha * (now - target) + self.settings.beta * (now - old);
         self.probability = self.probability.clamp(0.0, 1.0);
+        // Last: the gain β needs the delay of the update before.
         self.delay = delay;
     }
 
@@ -131,6 +133,7 @@ impl DualPi2 {
         let is_contended = self.low_latency.fifo.len() > 0 && self.classic.fifo.len() > 0;
         self.ahead += if is_low_latency { share * bytes } else { (share - 1.0) * bytes };
         if !is_contended {
+            // Without competition a lane collects at most a packet of credit, or it would later shut the other one out.
             self.ahead = self.ahead.clamp(-MTU, MTU);
         }
     }
@@ -152,6 +155,7 @@ impl DualPi2 {
 
     /// The same from the classic queue.
     fn take_classic(&mut self) -> Option<(Waiting, bool)> {
+        // Marked and dropped on dequeue, as in appendix A: the signal is not delayed by the queue.
         let mut packet = self.classic.fifo.pop()?;
         let probability = self.classic_probability();
         if !self.classic.recurs(probability) {
@@ -174,7 +178,8 @@ impl QueueSettings for DualPi2Settings {
 
 impl Queue for DualPi2 {
     fn enqueue(&mut self, now: Instant, packet: Waiting, dropped: &mut Dropped) {
-        self.remove_started_by(now);
+        self.catch_up(now);
+        // One limit for both lanes: the buffer of a link is shared.
         let bytes = self.classic.fifo.bytes() + self.low_latency.fifo.bytes();
         if !self.limit.has_room(self.len(), bytes, packet.bytes) {
             return dropped.push_back(packet);
@@ -187,7 +192,7 @@ impl Queue for DualPi2 {
     }
 
     fn dequeue(&mut self, now: Instant, dropped: &mut Dropped) -> Option<Waiting> {
-        self.remove_started_by(now);
+        self.catch_up(now);
         loop {
             let is_low_latency = self.serves_low_latency();
             let next = if is_low_latency { self.take_low_latency(now) } else { self.take_classic() };

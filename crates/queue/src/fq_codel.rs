@@ -49,6 +49,7 @@ impl FqCodel {
     pub(crate) fn new(settings: FqCodelSettings, limit: QueueLimit, mut random: Random) -> Self {
         Self {
             limit,
+            // 2^53: whole numbers up to here are exact in a `f64`, from which `below` draws.
             salt: random.below(1 << 53),
             flows: (0..settings.flows).map(|_| Flow::default()).collect(),
             new: VecDeque::new(),
@@ -65,6 +66,7 @@ impl FqCodel {
 
     /// Drops half of the queue with the most bytes, from its head (RFC 8290 §4.1).
     fn make_room(&mut self, dropped: &mut Dropped) {
+        // A scan of all queues, as in Linux: it runs only when the buffer is full, and then makes room for up to 64 packets.
         let Some(fattest) = self.flows.iter_mut().max_by_key(|flow| flow.fifo.bytes()) else { return };
         let count = fattest.fifo.len().div_ceil(2).min(BATCH);
         for packet in (0..count).map_while(|_| fattest.fifo.pop()) {
@@ -84,6 +86,7 @@ impl FqCodel {
             if flow.credits > 0 {
                 return Some((index, is_new));
             }
+            // New queues that have used up their quantum become old ones (§4.2).
             flow.credits += i64::from(self.settings.quantum);
             list.pop_front();
             self.old.push_back(index);
@@ -120,6 +123,7 @@ impl Queue for FqCodel {
         let index = self.queue_of(packet.connection);
         let has_room = self.limit.has_room(self.packets, self.bytes, packet.bytes);
         let flow = &mut self.flows[index];
+        // Before the limit is enforced: the longest queue pays, not the flow whose packet came last.
         flow.fifo.push(packet);
         (self.packets, self.bytes) = (self.packets + 1, self.bytes + u64::from(packet.bytes));
         if !flow.has_turn {
@@ -135,6 +139,7 @@ impl Queue for FqCodel {
         loop {
             let (index, is_new) = self.next_turn()?;
             let flow = &mut self.flows[index];
+            // CoDel may drop several packets in one call: the totals follow from the difference.
             let before = (flow.fifo.len(), flow.fifo.bytes());
             let packet = flow.codel.dequeue(&self.settings.codel, now, &mut flow.fifo, dropped);
             self.packets -= before.0 - flow.fifo.len();

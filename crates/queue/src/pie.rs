@@ -30,7 +30,7 @@ const MEAN_PACKET: u64 = 1500;
 const SURE_PASS: f64 = 0.85;
 const SURE_DROP: f64 = 8.5;
 
-/// One queue under PIE. Waiting times are measured by time stamps (§5.2), at the moment of each update.
+/// One queue under PIE. Queueing delays are measured by timestamps (§4.3), at each update.
 #[derive(Debug)]
 pub(crate) struct Pie {
     settings: PieSettings,
@@ -65,12 +65,13 @@ impl Pie {
     }
 
     /// Makes the updates that were due since the last call: nothing came or went in between, so none comes too late.
-    fn remove_started_by(&mut self, now: Instant) {
+    fn catch_up(&mut self, now: Instant) {
         while self.next_update <= now {
             self.update(self.fifo.delay(self.next_update));
             if self.is_at_rest() {
                 // Nothing changes until a packet waits.
                 let missed = (now - self.next_update).as_nanos() / self.settings.update.as_nanos();
+                // In one step: an idle link of hours would otherwise cost millions of updates.
                 self.next_update += self.settings.update * missed;
             }
             self.next_update += self.settings.update;
@@ -87,15 +88,20 @@ impl Pie {
         self.old_delay = std::mem::replace(&mut self.delay, delay);
         let [delay, old, target] = [self.delay, self.old_delay, self.settings.target].map(Duration::as_secs_f64);
         let change = self.settings.alpha * (delay - target) + self.settings.beta * (delay - old);
+        // By the probability before the change, as the RFC has it.
         let change = change / tuning(self.probability);
         let is_capped = self.probability >= 0.1;
+        // Falls are not capped, only rises.
         self.probability += if is_capped { change.min(0.02) } else { change };
         if self.delay == Duration::ZERO && self.old_delay == Duration::ZERO {
+            // Exponential decay while the queue stays empty (§4.2).
             self.probability *= 0.98;
         }
+        // Clamped only now: the decay applies to the sum.
         self.probability = self.probability.clamp(0.0, 1.0);
         self.burst_left = self.burst_left.saturating_sub(self.settings.update);
         if self.is_quiet() {
+            // Restored at rest only: the allowance is for the first burst after it (§4.4).
             self.burst_left = self.settings.burst;
         }
     }
@@ -116,9 +122,11 @@ impl Pie {
             self.accumulated = 0.0;
         }
         self.accumulated += self.probability;
+        // No random number is drawn below the bound.
         if self.accumulated < SURE_PASS {
             return false;
         }
+        // Derandomization: the sum bounds the distance between drops at both ends (§5.4).
         let is_unlucky = self.accumulated >= SURE_DROP || self.random.unit() < self.probability;
         if is_unlucky {
             self.accumulated = 0.0;
@@ -146,8 +154,9 @@ impl QueueSettings for PieSettings {
 
 impl Queue for Pie {
     fn enqueue(&mut self, now: Instant, mut packet: Waiting, dropped: &mut Dropped) {
-        self.remove_started_by(now);
+        self.catch_up(now);
         let has_room = self.limit.has_room(self.fifo.len(), self.fifo.bytes(), packet.bytes);
+        // A full queue draws nothing: `&&` keeps the sum of probabilities as it is.
         if has_room && (!self.is_unlucky() || (self.may_mark() && packet.mark())) {
             self.fifo.push(packet);
         } else {
@@ -156,7 +165,7 @@ impl Queue for Pie {
     }
 
     fn dequeue(&mut self, now: Instant, _dropped: &mut Dropped) -> Option<Waiting> {
-        self.remove_started_by(now);
+        self.catch_up(now);
         self.fifo.pop()
     }
 

@@ -145,10 +145,12 @@ impl Red {
     /// Moves the average; an idle time counts as if that many packets had found the queue empty.
     fn update_average(&mut self, now: Instant) {
         if let Some(since) = self.idle_since.take() {
+            // Whole packets, as ns-2 truncates to an `int`.
             let missing = ((now - since).as_secs_f64() * self.packets_per_second).floor();
             self.average *= libm::pow(1.0 - self.weight, missing);
         }
         self.average += self.weight * (self.fifo.len() as f64 - self.average);
+        // Tested at arrivals only, as in ns-2: an idle queue keeps its probability.
         if self.is_adaptive && now > self.adapted + adaptive::INTERVAL {
             self.adapt(now);
         }
@@ -158,6 +160,7 @@ impl Red {
     fn adapt(&mut self, now: Instant) {
         let margin = adaptive::MARGIN * (self.curve.max_threshold - self.curve.min_threshold);
         if self.average > self.curve.max_threshold - margin && self.max_probability < adaptive::TOP {
+            // Additive increase, multiplicative decrease (ARED figure 1).
             self.max_probability += adaptive::INCREASE.min(self.max_probability / 4.0);
             self.adapted = now;
         } else if self.average < self.curve.min_threshold + margin && self.max_probability > adaptive::BOTTOM {
@@ -168,6 +171,7 @@ impl Red {
 
     fn judge(&mut self) -> Verdict {
         self.count += 1;
+        // ns-2 never drops early from a queue of at most one packet, whatever the average is.
         if self.average < self.curve.min_threshold || self.fifo.len() <= 1 {
             self.was_above = false;
             return Verdict::Pass;
@@ -177,6 +181,7 @@ impl Red {
             return Verdict::Forced;
         }
         if !self.was_above {
+            // The first packet above the threshold passes: the count starts with it.
             (self.was_above, self.count) = (true, 1);
             return Verdict::Pass;
         }
@@ -206,6 +211,7 @@ impl QueueSettings for RedSettings {
 
 impl Queue for Red {
     fn enqueue(&mut self, now: Instant, mut packet: Waiting, dropped: &mut Dropped) {
+        // Before the packet is queued: the average is of the queue that it finds.
         self.update_average(now);
         let has_room = self.limit.has_room(self.fifo.len(), self.fifo.bytes(), packet.bytes);
         let passes = match self.judge() {
@@ -223,6 +229,7 @@ impl Queue for Red {
     fn dequeue(&mut self, now: Instant, _dropped: &mut Dropped) -> Option<Waiting> {
         let packet = self.fifo.pop();
         if packet.is_none() {
+            // As in ns-2, idle time begins with a dequeue that finds nothing, not with the one that takes the last packet.
             self.idle_since = Some(now);
         }
         packet
