@@ -43,6 +43,7 @@ impl Transports {
     /// If the name cannot be used, see [`RegisterError`].
     pub fn with<T: ControlTable>(&self) -> Result<Self, RegisterError> {
         let entry = Entry::of::<T>();
+        // By type and not by name: the same control may be added by two libraries, two controls of one name may not.
         if self.controls().iter().any(|known| (known.table)() == (entry.table)()) {
             return Ok(self.clone());
         }
@@ -52,10 +53,12 @@ impl Transports {
 
     fn check_name(&self, name: &'static str) -> Result<(), RegisterError> {
         let suffixes = Detection::WITH_SUFFIX.iter().map(|detection| detection.suffix()).chain([FINE_GRAINED]);
+        // A name with such an end could be read in two ways.
         let has_suffix = suffixes.into_iter().any(|suffix| name.ends_with(suffix));
         if has_suffix || !is_control_name(name) || Kind::control(name).is_none() {
             return Err(RegisterError::NotAName(name));
         }
+        // The name becomes a key of `endpoint`, beside those that it has.
         let is_key = self.endpoint_schema()["properties"].get(name).is_some();
         if is_key || self.parse(name).is_ok() { Err(RegisterError::InUse(name)) } else { Ok(()) }
     }
@@ -73,14 +76,17 @@ impl Transports {
     /// its definitions.
     pub fn extend_schema(&self, schema: &mut Value) {
         let added = &self.controls()[BUILT_IN.len()..];
+        // The schema of the built-in ones stays byte for byte what documents were generated from.
         if added.is_empty() {
             return;
         }
         let mut generator = SchemaGenerator::default();
         let tables: Map<String, Value> =
             added.iter().map(|entry| (entry.name.to_owned(), (entry.schema)(&mut generator).to_value())).collect();
+        // After all tables: each may add definitions, and some share them.
         let definitions = generator.take_definitions(true);
         schema["$defs"]["Transport"]["enum"] = json!(self.names());
+        // `Endpoint` is the root of its own schema, and a definition in the one of scenarios.
         let at_root = schema["$defs"].get("Endpoint").is_none();
         let endpoint = if at_root { &mut schema["properties"] } else { &mut schema["$defs"]["Endpoint"]["properties"] };
         endpoint.as_object_mut().into_iter().for_each(|properties| properties.extend(tables.clone()));

@@ -78,9 +78,11 @@ impl Endpoint {
     fn base(&self, deadline: Duration) -> Config {
         let base = if self.is_own() { Config::earlybird_rt(deadline) } else { self.profile.config() };
         let base = base.with_timestamps(self.timestamps.unwrap_or(base.timestamps.enabled));
+        // ns-2 states window and segment size in packets of its own; an Ethernet frame bounds the others.
         let base = if self.profile == Profile::Ns2 { base } else { self.on_ethernet(base) };
         let mss = self.mss.unwrap_or(base.segments.mss);
         let usual = match self.profile {
+            // The other profiles state their initial window in segments (Linux: 10, RFC 6928).
             Profile::Rfc if !self.is_own() => rfc3390_window(mss),
             _ => base.window.initial,
         };
@@ -90,6 +92,7 @@ impl Endpoint {
     /// Returns packets of 1500 bytes, and a window that holds no more back than the receiver's buffer does.
     fn on_ethernet(&self, base: Config) -> Config {
         let mss = base.with_mss(IpVersion::V4.mss_within(ETHERNET)).payload();
+        // The larger of both: the sender must not be what limits a flow whose receiver has a large buffer.
         let bytes = self.receive_buffer.unwrap_or_default().max(RECEIVE_BUFFER);
         base.with_mss(mss).with_max_window(bytes / u32::from(self.mss.unwrap_or(mss)))
     }
@@ -98,9 +101,12 @@ impl Endpoint {
     /// the control.
     fn with_choices(&self, base: Config) -> Config {
         let classic = if self.uses_ecn() { EcnMode::Classic } else { EcnMode::Off };
+        // ECN before the control: a control with needs of its own (Prague) replaces the mode.
         let config = base.with_ecn(classic).with_control(self.control(&base));
+        // A key wins over the name, and the name over what the control brings along.
         let named = match (self.recovery, self.transport.kind, self.transport.detection) {
             (Some(recovery), ..) => Some(self.recovery_called(recovery)),
+            // Without SACK, whatever the profile uses: the name is that of the repair.
             (None, Kind::Repair(Repair::Reno), _) => Some(self.recovery_called(settings::Recovery::Reno)),
             (None, Kind::Repair(Repair::NewReno) | Kind::RealTime(Preset::TcpRtm), _) => {
                 Some(self.recovery_called(settings::Recovery::Newreno))
@@ -153,8 +159,10 @@ impl Endpoint {
     }
 
     fn trigger(&self) -> Dupthresh {
+        // The rules of RFC 5827 and of Linux for thin streams adjust the count; `-er` has a rule by age instead.
         if self.transport.detection != Detection::EarlyRetransmission {
             return match (self.early_retransmit, self.thin_duplicates) {
+                // Only one rule can apply: RFC 5827 decides if both are set.
                 (true, _) => Dupthresh::FewOutstanding,
                 (false, true) => Dupthresh::ThinStream,
                 (false, false) => Dupthresh::ThreeDuplicates,
@@ -174,6 +182,7 @@ impl Endpoint {
             floor: floor.map_or(base.floor, Time::duration),
             ceiling: ceiling.map_or(base.ceiling, Time::duration),
             initial: initial.map_or(base.initial, Time::duration),
+            // Not from the profile: without the key the simulator draws a phase for every flow.
             clock_phase: clock_phase.map(Time::duration),
             linear_when_thin: linear_when_thin.unwrap_or(base.linear_when_thin),
             ..base
@@ -204,6 +213,7 @@ impl From<settings::WindowReduction> for WindowReduction {
 /// min(4·MSS, max(2·MSS, 4380 B)) in whole segments (RFC 3390 §1).
 fn rfc3390_window(mss: u16) -> u32 {
     let mss = u32::from(mss);
+    // Whole segments: the rest of a window would leave as a short one.
     (4 * mss).min((2 * mss).max(4380)) / mss
 }
 

@@ -136,6 +136,7 @@ pub struct ControlName(ArrayString<31>);
 impl ControlName {
     /// Returns the name; `None` if it is too long.
     pub fn new(name: &str) -> Option<Self> {
+        // Not truncated: two long names could become the same one.
         ArrayString::from(name).ok().map(Self)
     }
 

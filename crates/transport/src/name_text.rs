@@ -11,6 +11,7 @@ use std::str::FromStr;
 
 /// Returns the transport of an added congestion control, by the form of the name alone.
 fn of_added_control(text: &str) -> Option<Transport> {
+    // The timer comes last in a name: `pert-er-fg`, never `pert-fg-er`.
     let name = text.strip_suffix(FINE_GRAINED).unwrap_or(text);
     let suffixed = |detection: &Detection| Some((*detection, name.strip_suffix(detection.suffix())?));
     let (detection, base) = Detection::WITH_SUFFIX.iter().find_map(suffixed).unwrap_or((Detection::Duplicates, name));
@@ -28,6 +29,7 @@ impl FromStr for Transport {
 
 impl fmt::Display for Transport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Looked up only if it is no control: controls carry their name themselves.
         let known = || ROWS.iter().find(|row| row.kind == self.kind).map_or("", |row| row.name);
         let name = if let Kind::Control(name) = &self.kind { name.as_str() } else { known() };
         write!(formatter, "{name}{}{}", self.detection.suffix(), if self.fine_grained { FINE_GRAINED } else { "" })

@@ -69,6 +69,7 @@ impl Endpoint {
                 Datagram::Tfrc => datagram::Control::Tfrc,
                 Datagram::Srt => datagram::Control::Srt(self.srt_parameters(workload)),
             },
+            // The deadline plays no role for the segment size.
             mss: self.config(Duration::ZERO).segments.mss,
             ecn: self.uses_ecn(),
         }
@@ -99,6 +100,8 @@ fn with_send_buffer(config: Config, workload: &Workload<'_>) -> Config {
 /// Returns the configuration of ns-2's sink, which has no window and no retransmission timer: only the opener repeats a
 /// handshake.
 fn sink_of(opener: Config) -> Config {
+    // `MAX` never expires, so that the sink stays passive as in ns-2.
     let rto = RtoConfig { initial: Duration::MAX, ceiling: Duration::MAX, ..opener.timers.rto };
+    // A sink sends no data, so that its control decides nothing.
     opener.with_control_only(Control::Reno).with_rto(rto)
 }

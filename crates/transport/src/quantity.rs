@@ -17,6 +17,7 @@ pub(crate) const TIME: Dimension = Dimension {
     units: &[
         ("ns", 1),
         ("us", MICROSECOND),
+        // Two code points look like µ: U+00B5 (micro sign) and U+03BC (Greek letter); keyboards differ.
         ("\u{b5}s", MICROSECOND),
         ("\u{3bc}s", MICROSECOND),
         ("usec", MICROSECOND),
@@ -65,6 +66,7 @@ pub(crate) const RATE: Dimension = Dimension {
     written: &[("b/s", 1), ("kb/s", KILOBIT), ("Mb/s", MEGABIT), ("Gb/s", GIGABIT)],
     usual: "Mb/s",
     plain_from: 10 * KILOBIT,
+    // Bytes per second: refused with the value in bits, as a factor of 8 passes unnoticed.
     mistaken: &[("B/s", 8), ("kB/s", 8 * KILOBIT), ("KB/s", 8 * KILOBIT), ("MB/s", 8 * MEGABIT), ("GB/s", 8 * GIGABIT)],
     allowed: "a number above 0 with one of the units b/s, kb/s, Mb/s, Gb/s (bits, not bytes; also kbit/s or kbps), such \
               as 300kb/s or 25Mb/s",

@@ -44,11 +44,13 @@ impl Units<'_> {
         let segments = |bytes: u32| bytes.div_ceil(u32::from(mss));
         match self {
             Self::Periodic { bytes, period } => {
+                // A part of a period counts in full: a limit that is too small would drop a unit that is in time.
                 let units = (time.as_secs_f64() / period.as_secs_f64()).ceil() as u32;
                 units.saturating_mul(segments(bytes))
             }
             Self::Clip { sizes, seconds } => {
                 let total: u64 = sizes.iter().map(|bytes| u64::from(segments(*bytes))).sum();
+                // The mean of the clip: a limit by its largest pictures would be far too large for the rest of it.
                 (total as f64 * time.as_secs_f64() / seconds).ceil() as u32
             }
             Self::Unknown => u32::MAX,
@@ -62,6 +64,7 @@ impl Endpoint {
         // The table may be given for all flows of a scenario: transports without the mode do not read it.
         let Kind::RealTime(preset) = self.transport.kind else { return tcp::RealTime::default() };
         let Workload { deadline, units, .. } = *workload;
+        // Segment size after all settings, as units are cut into these segments.
         let mss = self.config(deadline).segments.mss;
         let limit_of = |limit: SendLimit| match limit {
             SendLimit::Unlimited => tcp::SendLimit::Unlimited,
@@ -112,6 +115,7 @@ fn delivery_of(delivery: Delivery) -> tcp::Delivery {
 fn backlog_of(own: Option<Backlog>, limit: Option<tcp::SendLimit>, preset: tcp::Backlog) -> tcp::Backlog {
     let of_preset = match preset {
         tcp::Backlog::Block(limit) | tcp::Backlog::DiscardOldest(limit) => limit,
+        // Deadlines bound the backlog by time: a preset with one has no limit to inherit.
         tcp::Backlog::DiscardPastDeadline(_) | tcp::Backlog::DiscardHopeless(_) => tcp::SendLimit::Unlimited,
     };
     let limit = limit.unwrap_or(of_preset);

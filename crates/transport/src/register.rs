@@ -68,6 +68,7 @@ impl Transports {
 
     /// Returns every transport without suffixes, in the order in which they are listed.
     fn rows(&self) -> impl Iterator<Item = Row> {
+        // The order of documents and messages: repairs, controls, then protocols other than ordinary TCP.
         let (repairs, others) = ROWS.split_at(REPAIRS);
         repairs.iter().copied().chain(self.controls().iter().copied().map(Row::from)).chain(others.iter().copied())
     }
@@ -77,8 +78,10 @@ impl Transports {
     /// # Errors
     /// If there is no such transport.
     pub fn parse(&self, text: &str) -> Result<Transport, ScenarioError> {
+        // Once only: `sack-fg-fg` is no name.
         let base = text.strip_suffix(FINE_GRAINED);
         let found = self.rows().flat_map(Row::names).find(|(name, _)| name == base.unwrap_or(text));
+        // Datagrams have no retransmission timer that could be fine-grained.
         let fits = |transport: &Transport| base.is_none() || !transport.kind.is_datagram();
         let (_, transport) = found.filter(|(_, transport)| fits(transport)).ok_or_else(|| self.unknown(text))?;
         Ok(Transport { fine_grained: base.is_some(), ..transport })
@@ -93,6 +96,7 @@ impl Transports {
     /// Returns all names.
     pub fn names(&self) -> Vec<String> {
         let with_timer = |(name, transport): (String, Transport)| {
+            // Without `-fg` for datagrams, as `parse` refuses it.
             let suffixes: &[&str] = if transport.kind.is_datagram() { &[""] } else { &["", FINE_GRAINED] };
             suffixes.iter().map(move |suffix| format!("{name}{suffix}"))
         };
