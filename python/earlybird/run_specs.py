@@ -87,7 +87,7 @@ class ModelRun:
 
 
 @dataclass(frozen=True)
-class PlayRun:
+class TestbedRun:
     """One play of a film by a real player; `text` is its title and play as JSON: equal plays are equal runs."""
 
     text: str
@@ -96,7 +96,7 @@ class PlayRun:
     length_s = 0.0
 
     @classmethod
-    def of(cls, document: Mapping[str, Any]) -> PlayRun:
+    def of(cls, document: Mapping[str, Any]) -> TestbedRun:
         """Describe a play."""
         return cls(json.dumps(document, sort_keys=True))
 
@@ -125,13 +125,13 @@ class PlayRun:
         return float(self.bed["film"]["seconds"]) + SECONDS_PER_PLAY
 
 
-RunSpec: TypeAlias = ScenarioRun | ModelRun | PlayRun
+RunSpec: TypeAlias = ScenarioRun | ModelRun | TestbedRun
 
 
 def from_document(document: Mapping[str, Any]) -> RunSpec:
     """Return the run of a kept result; `ScenarioError` if scenarios have changed and it is not valid now."""
     if "testbed" in document:
-        return PlayRun.of(document)
+        return TestbedRun.of(document)
     if "model" in document:
         return ModelRun(models_by_name.case_of(document))
     return ScenarioRun(resolve(document))

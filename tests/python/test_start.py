@@ -175,7 +175,7 @@ def test_a_sentence_was_false_when_numbers_changed(with_er: tuple[float, float],
             "nothing",
             "T-F1.line.check = 'nothing': there is no such",
         ),
-        (("items", 0, "line", "says"), 3, "papers.toml: T-F1.line.says = 3: it must be a text"),
+        (("items", 0, "line", "claim"), 3, "papers.toml: T-F1.line.claim = 3: it must be a text"),
     ],
 )
 def test_the_statements_of_the_register_are_found(path: tuple[str | int, ...], value: object, message: str) -> None:

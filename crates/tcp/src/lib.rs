@@ -113,7 +113,7 @@ pub use policy::segmentation::{IpVersion, Segmentation};
 pub use policy::spurious::{SpuriousDetection, Undo};
 pub use policy::window_probe::WindowProbe;
 pub use real_time::{Frame, RealTime, RealTimeStatistics, SkipResponse, WriteError};
-pub use send::account::busy_time::LimitedTimes;
+pub use send::counters::busy_time::LimitedTimes;
 pub use send::loss::timer::TimerValue;
 pub use stream::{Assembler, Ring};
 pub use trace::{Cx, Statistics, Trace, TraceEvent};

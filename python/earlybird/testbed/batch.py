@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.paths import RESULTS
-from earlybird.run_specs import PlayRun
+from earlybird.run_specs import TestbedRun
 from earlybird.store import Store
 from earlybird.sweeps import complete
 from earlybird.testbed.definition import controls_of, load
@@ -81,7 +81,7 @@ def play_all(
 
 def is_play(run: PlannedRun) -> bool:
     """Return whether a planned run is a play."""
-    return isinstance(run.spec, PlayRun)
+    return isinstance(run.spec, TestbedRun)
 
 
 def controls(planned: Sequence[PlannedRun], parallel: int) -> list[PlannedRun]:
@@ -91,7 +91,7 @@ def controls(planned: Sequence[PlannedRun], parallel: int) -> list[PlannedRun]:
 
 def _prepare(planned: Sequence[PlannedRun], report: Callable[[str], None]) -> None:
     """Make sure that all can be played, and that the films are there."""
-    beds = [run.spec.bed for run in planned if isinstance(run.spec, PlayRun)]
+    beds = [run.spec.bed for run in planned if isinstance(run.spec, TestbedRun)]
     rivals = [bed["competing"]["sender"] for bed in beds if bed["competing"]]
     for sender in dict.fromkeys([*(bed["sender"] for bed in beds), *rivals]):
         check_sender(sender)

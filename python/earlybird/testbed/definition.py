@@ -13,7 +13,7 @@ from earlybird.backends import BACKEND_KEY, KERNEL
 from earlybird.emulation import network
 from earlybird.errors import InputError, ScenarioError
 from earlybird.loading import resolve_network
-from earlybird.run_specs import PlayRun
+from earlybird.run_specs import TestbedRun
 from earlybird.sweeps import PlannedRun
 from earlybird.tables import build, one_of, read_toml
 from earlybird.testbed.film import MAKERS, identity
@@ -91,7 +91,7 @@ def controls_of(run: PlannedRun, parallel: int = 1) -> list[PlannedRun]:
     document = run.spec.document()
     free = {"rate": UNLIMITED, "delay": "0s", "queue": "unlimited"}
     document["testbed"] |= {"sender": ANY_SENDER, "link": {**free, "reverse": free}, "competing": None}
-    spec, labels = PlayRun.of(document), {"client": run.parameters["client"]}
+    spec, labels = TestbedRun.of(document), {"client": run.parameters["client"]}
     return [PlannedRun(spec, seed, labels) for seed in range(parallel)]
 
 
@@ -146,7 +146,7 @@ def _of_link(error: ScenarioError, link: Mapping[str, Any]) -> str:
     return str(error).replace(error.path, f"link{'.reverse' if is_own else ''}{key}")
 
 
-def _play(bed: Testbed, client: str, sender: str, folder: Path) -> PlayRun:
+def _play(bed: Testbed, client: str, sender: str, folder: Path) -> TestbedRun:
     """Return everything that decides the outcome of a play."""
     rival = bed.competing
     competing = {"sender": rival.sender, "flows": rival.flows} if rival and rival.flows else None
@@ -159,7 +159,7 @@ def _play(bed: Testbed, client: str, sender: str, folder: Path) -> PlayRun:
         "sender": sender,
         "caching_ms": bed.vlc.caching_ms if client == "vlc" else None,
     }
-    return PlayRun.of({"title": bed.title, BACKEND_KEY: KERNEL, "testbed": testbed})
+    return TestbedRun.of({"title": bed.title, BACKEND_KEY: KERNEL, "testbed": testbed})
 
 
 def _thawed(value: Any) -> Any:  # noqa: ANN401, as in files

@@ -6,7 +6,7 @@ use super::events::Event;
 use super::state::{RfcState, SendSide, TcpState};
 use crate::policy::control::Gauges;
 use crate::real_time::{Frame, RealTimeStatistics, WriteError};
-use crate::send::account::busy_time::LimitedTimes;
+use crate::send::counters::busy_time::LimitedTimes;
 use crate::send::loss::timer::TimerValue;
 use crate::trace::{Cx, Statistics};
 use core::ops::Range;
@@ -282,7 +282,7 @@ impl Connection {
 
     /// Returns the sender's counters.
     pub fn statistics(&self) -> &Statistics {
-        self.sender.account().statistics()
+        self.sender.counters().statistics()
     }
 
     /// Returns the congestion window in segments.
@@ -369,12 +369,12 @@ impl Connection {
 
     /// Returns the rate at which payload was acknowledged over the last round trip; `None` before that is over.
     pub fn delivery_rate(&self) -> Option<Rate> {
-        Rate::from_bits_per_second(self.sender.account().delivery_rate()?)
+        Rate::from_bits_per_second(self.sender.counters().delivery_rate()?)
     }
 
     /// Returns for how long each limit has held the sender back until `now`.
     pub fn limited_times(&self, now: Instant) -> LimitedTimes {
-        self.sender.account().limited_times(now)
+        self.sender.counters().limited_times(now)
     }
 
     /// Returns the threshold of early retransmission, if that rule is on and has a sample.
@@ -411,7 +411,7 @@ impl Connection {
     /// Returns the numbers of segments that were dropped, by reason.
     pub fn drop_counters(&self) -> DropCounters {
         DropCounters {
-            echoes: self.sender.account().impossible_echoes(),
+            echoes: self.sender.counters().impossible_echoes(),
             sack_blocks: self.sender.buffer().scoreboard().impossible_blocks(),
             ..self.drops.counters
         }

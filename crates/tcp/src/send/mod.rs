@@ -6,12 +6,12 @@
 //! | [`loss`] | what is lost, and what is sent again | recovery, timers, spurious-loss detection |
 //! | [`rate`] | how much and how fast may be sent | congestion control, pacing, ECN |
 //! | [`partial`] | which frames are abandoned | real-time policies, the peer's SNACKs |
-//! | [`account`] | nothing | counters |
+//! | [`counters`] | nothing | counters |
 //!
 //! A part has no access to the others: it is passed what it needs. Only [`sender`] has access to all of them.
 
-pub(crate) mod account;
 pub(crate) mod buffer;
+pub(crate) mod counters;
 pub(crate) mod loss;
 pub(crate) mod partial;
 pub(crate) mod rate;

@@ -122,7 +122,7 @@ impl Sender {
     #[inline(never)]
     fn on_watched_progress(&mut self, now: Instant, echo: Option<u32>, mut ack: Acknowledgement) {
         if self.loss.needs_details() {
-            ack.echo = self.account.check_echo(now, echo, &ack);
+            ack.echo = self.counters.check_echo(now, echo, &ack);
         }
         self.check_spurious(&ack, false);
         self.loss.schedule(now, self.buffer.scoreboard());
@@ -164,7 +164,7 @@ impl Sender {
         let is_idle = self.loss.is_idle();
         if is_idle {
             // The general path would check the echo, which may count it as impossible.
-            self.account.check_echo(now, echo, &Acknowledgement::default());
+            self.counters.check_echo(now, echo, &Acknowledgement::default());
         }
         is_idle
     }
@@ -198,7 +198,7 @@ impl Sender {
         }
         if self.loss.needs_details() {
             ack.duplicate = self.buffer.scoreboard().duplicate(info.origin, info.sack);
-            ack.echo = self.account.check_echo(now, info.echo, ack);
+            ack.echo = self.counters.check_echo(now, info.echo, ack);
         }
     }
 
@@ -223,7 +223,7 @@ impl Sender {
         let is_recovering = self.loss.recovery().is_recovering();
         let signal = self.rate.read_ecn(now, flags, ack, self.buffer.scoreboard(), is_recovering);
         if signal == EcnSignal::Reduced {
-            self.account.on_mark_response();
+            self.counters.on_mark_response();
         }
         signal == EcnSignal::Echo
     }
@@ -233,7 +233,7 @@ impl Sender {
     #[expect(clippy::inline_always, reason = "`Acknowledgement` is too large to copy for every ACK")]
     fn note_times(&mut self, now: Instant, ack: &Acknowledgement) {
         self.loss.note_times(now, ack);
-        self.account.on_ack(now, ack, self.buffer.scoreboard());
+        self.counters.on_ack(now, ack, self.buffer.scoreboard());
     }
 
     /// Returns the round trip that an ACK measures: exactly, or by the timestamp that it echoes (RFC 7323 §4).
@@ -242,7 +242,7 @@ impl Sender {
         if !self.loss.timer().samples_each_ack() || ack.bytes == 0 || ack.skipped > 0 {
             return None;
         }
-        ack.rtt.or_else(|| Some(clock::since(now, self.account.check_echo(now, echo, ack)?)))
+        ack.rtt.or_else(|| Some(clock::since(now, self.counters.check_echo(now, echo, ack)?)))
     }
 
     /// Lets recovery read an ACK, and acts on the outcome. `rtt` is the round trip that it measures.
@@ -370,7 +370,7 @@ impl Sender {
             self.record_duplicate(cx, missing.duplicates);
         }
         cx.trace.record(cx.now, TraceEvent::FastRetransmit);
-        self.account.on_loss(missing.duplicates);
+        self.counters.on_loss(missing.duplicates);
         self.remember_reduction(false, flight);
         let flight = Flight { missing: Some(missing), ..self.flight(flight) };
         let scoreboard = self.buffer.scoreboard();
@@ -392,7 +392,7 @@ impl Sender {
         let flight = self.flight(flight);
         let scoreboard = self.buffer.scoreboard();
         if self.rate.on_congestion_echo(cx, &flight, scoreboard.una(), scoreboard.smax()) {
-            self.account.on_mark_response();
+            self.counters.on_mark_response();
         }
     }
 
@@ -442,7 +442,7 @@ impl Sender {
         // trip in full (steps 10 and 11).
         let outstanding = self.buffer.scoreboard().outstanding();
         if self.rate.undo(&reduced, outstanding, ack.advanced) {
-            self.account.on_undo();
+            self.counters.on_undo();
         }
         self.loss.abort_recovery(reduced.by_timeout, self.buffer.scoreboard_mut());
     }

@@ -9,8 +9,8 @@ mod transmit;
 pub(crate) use self::ack::AckInfo;
 pub(crate) use self::timeout::TimeoutKind;
 
-use super::account::Account;
 use super::buffer::SendBuffer;
+use super::counters::SenderCounters;
 use super::loss::Loss;
 use super::partial::PartialReliability;
 use super::rate::Rate;
@@ -29,7 +29,7 @@ pub(crate) struct Sender {
     loss: Loss,
     rate: Rate,
     partial: PartialReliability,
-    account: Account,
+    counters: SenderCounters,
     ack_path: AckPath,
     send_path: SendPath,
 }
@@ -65,7 +65,7 @@ impl Sender {
             loss,
             rate,
             partial: PartialReliability::new(config.real_time),
-            account: Account::default(),
+            counters: SenderCounters::default(),
             ack_path: AckPath::Full,
             send_path: SendPath::Full,
         };
@@ -119,8 +119,8 @@ impl Sender {
     }
 
     /// Returns the counters.
-    pub(crate) fn account(&self) -> &Account {
-        &self.account
+    pub(crate) fn counters(&self) -> &SenderCounters {
+        &self.counters
     }
 
     /// Returns the pacing rate in full segments per second; `None` before it is known, and without pacing.
@@ -134,7 +134,7 @@ impl Sender {
         let arrived = scoreboard.una() + scoreboard.sacked().total();
         Flight {
             outstanding,
-            sent: self.account.statistics().segments_sent,
+            sent: self.counters.statistics().segments_sent,
             // Skipped segments were acknowledged, but never arrived.
             arrived: arrived.saturating_sub(self.partial.snack().skipped()),
             missing: None,
@@ -247,7 +247,7 @@ impl Sender {
 
     /// Counts an impossible echo of the handshake.
     pub(crate) fn on_impossible_echo(&mut self) {
-        self.account.on_impossible_echo();
+        self.counters.on_impossible_echo();
     }
 
     /// Takes the SYN off the scoreboard; returns its round trip if that is known.
@@ -264,7 +264,7 @@ impl Sender {
     /// Opens the window: the handshake is done.
     pub(crate) fn on_opened(&mut self, cx: &mut Cx<'_>, echoed_rtt: Option<Duration>) {
         self.loss.activity_mut().last_progress = cx.now;
-        let was_lost = self.account.statistics().timeouts > 0;
+        let was_lost = self.counters.statistics().timeouts > 0;
         if was_lost {
             self.loss.timer_mut().on_syn_lost();
         }

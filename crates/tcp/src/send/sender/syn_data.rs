@@ -23,7 +23,7 @@ impl Sender {
     pub(crate) fn send_syn_ack_early(&mut self, flags: Flags, now: Instant) -> bool {
         let is_retransmission = self.buffer.scoreboard().smax() > 0;
         if is_retransmission {
-            self.account.on_sent(true);
+            self.counters.on_sent(true);
             self.loss.timer_mut().cancel_measurement();
         } else {
             self.send_syn(flags, now);
@@ -66,7 +66,7 @@ impl Sender {
             self.on_timeout(cx, last_received);
         } else {
             self.loss.timer_mut().back_off(cx.now);
-            self.account.on_handshake_timeout();
+            self.counters.on_handshake_timeout();
         }
         TimeoutKind::Loss
     }

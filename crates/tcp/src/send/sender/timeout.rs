@@ -4,8 +4,8 @@ use super::Sender;
 use crate::policy::control::Window;
 use crate::policy::dupthresh::THIN_STREAM;
 use crate::scoreboard::Acknowledgement;
-use crate::send::account::TimeoutFacts;
 use crate::send::buffer::BlackHoleSigns;
+use crate::send::counters::TimeoutFacts;
 use crate::trace::{Cx, TraceEvent};
 use earlybird_units::Instant;
 
@@ -66,7 +66,7 @@ impl Sender {
             self.loss.restart_timer(cx.now, self.buffer.scoreboard());
         }
         let freeze = self.loss.note_timeout(cx.now);
-        self.account.on_timeout(&TimeoutFacts { is_untriggered, freeze, timer });
+        self.counters.on_timeout(&TimeoutFacts { is_untriggered, freeze, timer });
         cx.trace.record(cx.now, TraceEvent::Timeout { timer, freeze });
     }
 
@@ -167,7 +167,7 @@ impl Sender {
         let may_be_empty = self.buffer.window_room() == 0 || self.buffer.has_frames();
         if self.loss.probes_empty() && may_be_empty {
             self.loss.on_window_probe(true);
-            self.account.on_window_probe(false);
+            self.counters.on_window_probe(false);
             self.loss.persist_on(now);
             return None;
         }
@@ -177,7 +177,7 @@ impl Sender {
     fn send_probe(&mut self, now: Instant) -> Option<u64> {
         let (number, is_new_segment) = self.cut_probe(now)?;
         self.loss.on_window_probe(false);
-        self.account.on_window_probe(is_new_segment);
+        self.counters.on_window_probe(is_new_segment);
         self.buffer.on_frame_sent(number);
         self.loss.on_sent(now, number, self.buffer.scoreboard());
         self.buffer.scoreboard_mut().advance_nxt(number);

@@ -2,8 +2,8 @@
 
 use super::{SendPath, Sender};
 use crate::policy::recovery::Limits;
-use crate::send::account::SendLimitation;
 use crate::send::buffer::resegmentation::{Piece, Remainder};
+use crate::send::counters::SendLimitation;
 use earlybird_units::Instant;
 
 impl Sender {
@@ -139,7 +139,7 @@ impl Sender {
     pub(super) fn on_sent(&mut self, now: Instant, number: u64, is_retransmission: bool) {
         let was_idle = !is_retransmission && self.buffer.scoreboard().outstanding() == 1;
         self.buffer.scoreboard_mut().advance_nxt(number);
-        self.account.on_sent(is_retransmission);
+        self.counters.on_sent(is_retransmission);
         self.loss.start_timer(now, number, !is_retransmission, was_idle);
         if was_idle {
             self.rate.control_mut().on_resumed(now);
@@ -165,19 +165,19 @@ impl Sender {
     #[inline]
     pub(crate) fn note_limit(&mut self, now: Instant, wants_room: bool) {
         let limit = self.limit(wants_room);
-        self.account.set_limit(now, limit);
+        self.counters.set_limit(now, limit);
     }
 
     /// Takes note that the sender [has nothing to send](Self::has_nothing_to_send).
     #[inline]
     pub(crate) fn note_idle(&mut self, now: Instant) {
-        self.account.set_limit(now, SendLimitation::Idle);
+        self.counters.set_limit(now, SendLimitation::Idle);
     }
 
     /// Takes note that the connection is not open.
     #[inline]
     pub(crate) fn stop_busy_time(&mut self, now: Instant) {
-        self.account.stop_busy_time(now);
+        self.counters.stop_busy_time(now);
     }
 
     // The order is that of precedence: of several limits the first one counts, as in Linux's `tcp_write_xmit`.

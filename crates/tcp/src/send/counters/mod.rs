@@ -13,7 +13,7 @@ use earlybird_units::{Duration, Instant};
 
 /// The counters of a sender.
 #[derive(Debug, Default)]
-pub(crate) struct Account {
+pub(crate) struct SenderCounters {
     statistics: Statistics,
     busy_time: BusyTime,
     delivery_rate: DeliveryRate,
@@ -32,7 +32,7 @@ pub(crate) struct TimeoutFacts {
     pub(crate) timer: Duration,
 }
 
-impl Account {
+impl SenderCounters {
     /// Returns the counters of the sender.
     pub(crate) fn statistics(&self) -> &Statistics {
         &self.statistics
