@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// Returns the default that a description states, as in `(default 10 s; profile …)`.
 fn stated(description: &str) -> Option<Value> {
-    let (_, rest) = description.split_once("default ")?;
+    let (_, rest) = description.rsplit_once("default ")?;
     let text = rest.split([';', ')']).next()?.trim_matches('`');
     Some(serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)))
 }
