@@ -2,8 +2,10 @@
 
 A viewer starts `start_up` seconds after the first frame was written, or when that has come, plays each frame at its
 time and pauses where one is missing (`earlybird.player`). A frame that never came while later ones did was not there
-to be shown; that does not pause the film. Of a film in segments the frames are its parts, or whole segments, and its
-own viewer says when it starts.
+to be shown; that does not pause the film. Of a film in segments the frames are its parts, or whole segments.
+
+A flow whose scenario has a viewer (`client`, or the application `segments`) is seen by that viewer alone: start-up and
+stalls are those of the tables `flows` and `stalls`.
 """
 
 from __future__ import annotations
@@ -41,6 +43,9 @@ FRAME_RATE: Final = 30.0
 
 ROUND_KBPS: Final = 100
 ROUND_MS: Final = 100  # CTA-5004-B, table 1: `mtp` is rounded to 100 kb/s and `bl` to 100 ms
+
+ROUNDING: Final = 1e-6
+"""Seconds by which times of the engine, which count nanoseconds, may differ from sums of floats."""
 
 SECOND: Final = "earlybird-t"
 """The key of a report's time. CTA-5004-B, section 4: names of one's own have a prefix with a hyphen."""
@@ -220,7 +225,7 @@ def frame_rate(application: Mapping[str, Any]) -> float:
 
 
 def viewings(result: Result, *, start_up: float = START_UP) -> list[Viewing]:
-    """Show every film of a run to a viewer, who starts after `start_up` seconds, of segments by its own rule."""
+    """Show every film of a run to a viewer, who starts after `start_up` seconds; its own one by its own rule."""
     end = float(result.summary["duration_s"])
     groups = {group["name"]: group["application"] for group in result.scenario["flows"]}
     applications = {flow: groups[group] for flow, group in result.flows.select("flow", "group").iter_rows()}
@@ -243,15 +248,21 @@ def _viewing(
         return None
     delivered = np.maximum.accumulate(delivered)
     segments = application.get("segments")
-    begins = max(start_up, float(delivered[0] - written[0])) if segments is None else _own_start(result, flow, written)
-    if begins is None:
-        return None
-    playback = play(written, delivered, start_up=begins, end=end)
+    row = result.flows.row(by_predicate=pl.col("flow") == flow, named=True)
+    skips = not math.isnan(row.get("playback_delay_s", math.nan))
+    if _has_viewer(row) or segments is not None:
+        begins = _own_start(row, written, is_requested=segments is not None)
+        if math.isnan(begins):
+            return None
+        playback = _own_playback(result, flow, written, begins, end)
+    else:
+        begins = max(start_up, float(delivered[0] - written[0]))
+        playback = play(written, delivered, start_up=begins, end=end)
     offsets = written - written[0]
     pauses = np.concatenate([[0.0], np.cumsum(playback.stalls)])
     shown = written + begins + pauses[np.searchsorted(np.array(playback.positions), offsets, side="right")]
-    # A pause that lasts to the end shows nothing behind it.
-    shown = np.where(offsets > playback.played, np.inf, shown)
+    # A pause that lasts to the end shows nothing behind it; a viewer that skips does not show what comes late.
+    shown = np.where((offsets > playback.played) | (skips & (delivered > shown)), np.inf, shown)
     rates, dropped = _encoder(result, flow)
     sizes = kept["bytes"].to_numpy()
     viewing = Viewing(
@@ -264,11 +275,34 @@ def _viewing(
     return dataclasses.replace(viewing, segment=length, is_live=bool(segments["live"]), top_rate=float(top))
 
 
-def _own_start(result: Result, flow: str, written: NDArray[np.float64]) -> float | None:
-    """Return when the viewer of a film in segments began to play, in seconds from the writing of the first one."""
-    row = result.flows.row(by_predicate=pl.col("flow") == flow, named=True)
-    begins = float(row["start_s"]) + float(row["startup_delay_s"] or math.nan)
-    return None if math.isnan(begins) else begins - float(written[0])
+def _has_viewer(row: Mapping[str, Any]) -> bool:
+    """Return whether the scenario gives a flow a viewer: units were due for it."""
+    return int(row.get("units_played", 0)) + int(row.get("units_lost", 0)) > 0
+
+
+def _own_start(row: Mapping[str, Any], written: NDArray[np.float64], *, is_requested: bool) -> float:
+    """Return when a flow's viewer began to play, in seconds from the writing of the first unit; NaN if it did not."""
+    begins = float(row["startup_delay_s"])
+    if math.isnan(begins):
+        begins = float(row["playback_delay_s"])
+    # The delay of a film in segments counts from the first request.
+    return begins + float(row["start_s"]) - float(written[0]) if is_requested else begins
+
+
+def _own_playback(result: Result, flow: str, written: NDArray[np.float64], begins: float, end: float) -> Playback:
+    """Return the playback of a flow's own viewer, with the stalls of the table `stalls`."""
+    first = float(written[0]) + begins
+    if "stalls" not in result.tables:
+        return Playback((), (), max(end - first, 0.0))
+    rows = result.stalls.filter(pl.col("flow") == flow)
+    times, stalls = (rows[name].to_numpy() for name in ("time_s", "stalled_s"))
+    before = np.concatenate([[0.0], np.cumsum(stalls)])[: len(stalls)]
+    # The film stalls at a unit: rounding must not put the stall behind it.
+    moments = written - written[0]
+    units = np.searchsorted(moments, times - first - before - ROUNDING)
+    positions = moments[np.minimum(units, len(moments) - 1)]
+    played = end - first - float(stalls.sum())
+    return Playback(tuple(stalls.tolist()), tuple(positions.tolist()), max(played, 0.0))
 
 
 def _last_that_came(frames: pl.DataFrame) -> int:

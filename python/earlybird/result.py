@@ -127,6 +127,11 @@ class Result:
         return self.table("timeouts")
 
     @property
+    def stalls(self) -> pl.DataFrame:
+        """One row per stall of a viewer (with viewers that stall for what is missing)."""
+        return self.table("stalls")
+
+    @property
     def series(self) -> pl.DataFrame:
         """Samples over time of windows, timers and queues (with ``measure.series``)."""
         return self.table("series")

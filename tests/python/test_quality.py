@@ -13,6 +13,7 @@ import pytest
 import earlybird
 from earlybird.errors import InputError
 from earlybird.quality import frame_rate, score, viewings
+from earlybird.queue_hints import queue_hints
 from earlybird.result import Result
 from earlybird.window_hints import window_hints
 
@@ -240,3 +241,55 @@ def test_a_film_that_is_not_live_has_no_live_latency() -> None:
 def test_other_backends_refuse_segments(backend: str) -> None:
     with pytest.raises(earlybird.ScenarioError, match=r"flows\.film\.application: `segments` cannot be run"):
         earlybird.run(LADDER, backend=backend)  # type: ignore[arg-type]
+
+
+VIEWER = """
+duration = "60s"
+measure = {{ deliveries = true }}
+endpoint = {{ transport = "cubic-rack", profile = "linux" }}
+[network.dumbbell]
+bottleneck = {{ rate = "2Mb/s", delay = "20ms", queue = {{ packets = 60 }}, loss = [{{ bernoulli = {{ probability = 0.02 }} }}] }}
+access = {{ rate = "1Gb/s", delay = "5ms" }}
+[[flows]]
+name = "film"
+from = "left"
+to = "right"
+application = {{ cbr = {{ rate = "1.9Mb/s", packet = 1000 }} }}
+client = {{ {client} }}
+"""
+
+
+def test_one_viewer_had_two_numbers_of_stalls() -> None:
+    """The table of flows counted the stalls of the scenario's client, `quality` those of a player of its own."""
+    client = "rebuffer = { start = 100, resume = 50 }"
+    result = earlybird.run(VIEWER.format(client=client))
+    (viewing,) = viewings(result)
+    flow = result.flows.row(0, named=True)
+    quality = viewing.quality()
+    assert flow["stalls"] > 2
+    assert (quality.stalls, result.stalls.height) == (flow["stalls"], flow["stalls"])
+    assert quality.stalled_s == pytest.approx(flow["stalled_s"])
+    assert quality.startup_delay_s == pytest.approx(flow["startup_delay_s"])
+    # What is shown was there, and waited no longer than start-up and stalls together.
+    shown, delivered = viewing.shown[viewing.is_played], viewing.delivered[viewing.is_played]
+    assert (delivered <= shown + 1e-6).all()
+    assert quality.live_latency_max_s <= quality.startup_delay_s + quality.stalled_s + 1e-6
+    assert viewing.is_played.sum() == pytest.approx(flow["units_played"], abs=1)
+
+
+def test_a_viewer_that_skips_had_stalls() -> None:
+    result = earlybird.run(VIEWER.format(client='deadline = { playback-delay = "300ms" }'))
+    flow = result.flows.row(0, named=True)
+    (viewing,) = viewings(result)
+    quality = viewing.quality()
+    assert flow["units_lost"] > 0
+    assert (flow["stalls"], quality.stalls, quality.stalled_s) == (0, 0, 0.0)
+    assert quality.live_latency_s == pytest.approx(0.3)
+
+
+def test_a_queue_without_limit_was_not_told() -> None:
+    text = VIEWER.format(client='deadline = { playback-delay = "300ms" }').replace("1.9Mb/s", "6Mb/s")
+    flood = text.replace('"cubic-rack"', '"udp"').replace(", queue = { packets = 60 }", "")
+    (note,) = queue_hints(earlybird.run(flood))
+    assert note.startswith("left-right: up to ") and "`network.dumbbell.bottleneck.queue = " in note
+    assert not list(queue_hints(earlybird.run(text.replace('"cubic-rack"', '"udp"'))))

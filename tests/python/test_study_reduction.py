@@ -65,7 +65,7 @@ LATENESS = pl.DataFrame(
 LINKS = pl.DataFrame(
     {
         "link": ["left-right", "right-left"],
-        "packets_out": [5000, 0],
+        "packets_per_s": [50.0, 0.0],
         "drop_rate": [0.03, 0.0],
         "utilisation": [0.9, 0.0],
         "mean_queue_packets": [2.0, 0.0],
@@ -248,7 +248,9 @@ POSITIONS = pl.DataFrame(
         "packets_in": [2, 4, 2, 1, 7],
     }
 )
-OFFERED = pl.DataFrame({"group": ["pert", "reno"], "packets_in": [8, 16], "packets_dropped": [1, 8]})
+OFFERED = pl.DataFrame(
+    {"group": ["pert", "reno"], "measured_packets_in": [8, 16], "measured_packets_dropped": [1, 8]}
+)
 
 
 def queue_samples(*lengths: int) -> Result:

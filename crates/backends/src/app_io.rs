@@ -3,7 +3,9 @@
 use crate::app_runtime::AppRuntime;
 use crate::hosts::Hosts;
 use earlybird_sim::{FlowId, Observer};
-use earlybird_traffic::{AppHost, AppTable, ConnectionId, Encoding, Part, PathId, Playout, ReceiverId, SenderId};
+use earlybird_traffic::{
+    AppHost, AppTable, ConnectionId, Encoding, Part, PathId, Playout, ReceiverId, SenderId, Transfer,
+};
 use earlybird_units::Instant;
 
 /// The connection of a sender whose `open` failed. Calls with it do nothing, and the run ends with the error.
@@ -83,6 +85,10 @@ impl<H: Hosts> AppHost for AppRuntime<H> {
 
     fn on_encoding(&mut self, at: Instant, flow: FlowId, event: Encoding) {
         self.recorder.on_encoding(at, flow, event);
+    }
+
+    fn on_transfer(&mut self, at: Instant, flow: FlowId, transfer: Transfer) {
+        self.recorder.on_transfer(at, flow, transfer);
     }
 
     fn on_playout(&mut self, flow: FlowId, event: Playout) {

@@ -133,8 +133,8 @@ impl<H: Hosts> AppRuntime<H> {
         // now does not count.
         if self.mark <= now {
             self.mark = Instant::NEVER;
-            let received: Vec<_> = self.connections().map(|(id, flow)| (flow, self.hosts.received(id))).collect();
-            self.recorder.on_mark(&received);
+            let open: Vec<_> = self.connections().map(|(id, flow)| (flow, self.hosts.end(now, id))).collect();
+            self.recorder.on_mark(&open);
         }
         if self.samples.as_mut().is_some_and(|samples| samples.is_due(now)) {
             self.take_samples(now);

@@ -4,9 +4,10 @@
 //! sizes below were measured with a counting allocator, the tables of Python included, and rounded up.
 
 use crate::Outputs;
+use crate::link_paths::link_names;
 use crate::plan::{GroupPlan, Plan};
 use earlybird_scenario::{Application, Network, Queue, Scenario, ScenarioError, Speed, Start, Time};
-use earlybird_sim::Carrier;
+use earlybird_sim::{Carrier, RateChanges};
 use earlybird_units::Duration;
 
 /// A flow with its endpoints, hosts, links and rows in tables.
@@ -72,7 +73,7 @@ pub struct Estimate {
 pub fn estimate(scenario: &Scenario, outputs: &Outputs) -> Result<Estimate, ScenarioError> {
     let view =
         View { scenario, plan: Plan::of_groups(scenario, 0)?, seconds: scenario.duration.duration().as_secs_f64() };
-    let packets = view.packets();
+    let packets: f64 = view.packets_by_group().iter().sum();
     // Shares are computed by setting, so that an error can name the one to change.
     let mut shares: Vec<CostShare> =
         view.flows().chain(view.records(packets, outputs)).chain([view.waiting(packets)]).collect();
@@ -105,6 +106,29 @@ impl Estimate {
 fn gigabytes(bytes: f64) -> String {
     if bytes < 1e9 { format!("{:.0} MB", bytes / 1e6) } else { format!("{:.1} GB", bytes / 1e9) }
 }
+
+/// What a group would send, and the links that its data cross.
+struct Demand {
+    /// Bytes with headers that its flows would send over links without limit.
+    bytes: f64,
+    /// Bytes that the slowest link on the path carries.
+    path: f64,
+    links: Vec<String>,
+    /// Bytes of a packet.
+    packet: f64,
+    flows: f64,
+    /// Whether congestion control limits the flows to what the links carry.
+    is_controlled: bool,
+}
+
+impl Demand {
+    fn within_path(&self) -> f64 {
+        self.bytes.min(self.path)
+    }
+}
+
+/// Bytes of the headers of TCP and IPv4 without options (RFC 9293 §3.1, RFC 791 §3.1).
+const HEADERS: f64 = 40.0;
 
 struct View<'a> {
     scenario: &'a Scenario,
@@ -142,14 +166,15 @@ impl View<'_> {
             let bytes = if is_asked { rows * BYTES_PER_ROW } else { 0.0 };
             CostShare { path: path.to_owned(), value: "true".to_owned(), bytes }
         };
+        let traced = self.traced(outputs);
         let period = measure.series.map(|period| period.to_string()).unwrap_or_default();
         [
             CostShare { path: "measure.series".to_owned(), value: period, bytes: self.samples() * BYTES_PER_ROW },
             asked("measure.deliveries", measure.deliveries || measure.bursts.is_some(), self.all_units()),
             asked("measure.duplicates", measure.duplicates, packets * SHARE_OF_TROUBLE),
             asked("measure.transmissions", measure.transmissions, packets * SHARE_OF_TROUBLE),
-            asked("trace", outputs.trace.is_some(), packets),
-            asked("qlog", outputs.qlog.is_some(), packets * EVENTS_PER_PACKET),
+            asked("trace", outputs.trace.is_some(), traced),
+            asked("qlog", outputs.qlog.is_some(), traced * EVENTS_PER_PACKET),
             asked("link-trace", outputs.link_trace.is_some(), packets / 4.0),
         ]
         .into_iter()
@@ -205,16 +230,64 @@ impl View<'_> {
         }
     }
 
-    /// Returns the packets that all flows send: what media offer, and what the links take of the rest.
-    fn packets(&self) -> f64 {
-        let capacity: f64 = self.channels().iter().map(|(speed, ..)| self.rate_of(speed) * self.seconds).sum();
-        let greedy: f64 = self.groups().map(|group| self.greedy_packets(group)).sum();
-        let flows: f64 = self.groups().map(|group| f64::from(group.flow.count)).sum();
-        let media: f64 = self.groups().map(|group| self.offered_packets(group, capacity)).sum();
-        media + greedy.min(capacity) + flows * PACKETS_IN_VAIN
+    /// Returns the packets that each group sends: what its application offers, as far as the links on its path carry it.
+    fn packets_by_group(&self) -> Vec<f64> {
+        let demands: Vec<Demand> = self.groups().map(|group| self.demand(group)).collect();
+        let carried = |demand: &Demand| {
+            // All groups of a link share it in the proportion of what they would send.
+            let shares = demand.links.iter().map(|link| {
+                let offered: f64 =
+                    demands.iter().filter(|other| other.links.contains(link)).map(Demand::within_path).sum();
+                if offered > 0.0 { (self.bytes_of(link) / offered).min(1.0) } else { 1.0 }
+            });
+            demand.within_path() * shares.fold(1.0, f64::min)
+        };
+        let packets = demands.iter().map(|demand| {
+            // Datagrams are sent in any case.
+            let bytes = if demand.is_controlled { carried(demand) } else { demand.bytes };
+            bytes / demand.packet + demand.flows * PACKETS_IN_VAIN
+        });
+        packets.collect()
     }
 
-    fn offered_packets(&self, group: &GroupPlan, capacity: f64) -> f64 {
+    fn demand(&self, group: &GroupPlan) -> Demand {
+        let packet = mss(group) + HEADERS;
+        let links = link_names(&self.scenario.network, &group.flow).map(|[there, _]| there).unwrap_or_default();
+        let own: Vec<f64> = links.iter().map(|link| self.bytes_of(link)).collect();
+        Demand {
+            bytes: (self.greedy_packets(group) + self.offered_packets(group)) * packet,
+            path: own.into_iter().fold(f64::INFINITY, f64::min),
+            links,
+            packet,
+            flows: f64::from(group.flow.count),
+            is_controlled: matches!(group.carrier, Carrier::Tcp(_) | Carrier::External(_)),
+        }
+    }
+
+    /// Returns the most bytes that a link carries in the run. Access links are one for each flow, and rarely the limit.
+    fn bytes_of(&self, link: &str) -> f64 {
+        let names = self.scenario.network.link_names();
+        let index = names.iter().position(|name| name == link);
+        let channel = index.and_then(|index| self.channels().into_iter().nth(index));
+        channel.map_or(f64::INFINITY, |(speed, ..)| bytes_per_second(&speed) * self.seconds)
+    }
+
+    /// Returns the share of the packets that are those of the flows to trace.
+    fn traced(&self, outputs: &Outputs) -> f64 {
+        let packets = self.packets_by_group();
+        let of_group = |(group, packets): (&GroupPlan, &f64)| {
+            let chosen =
+                outputs.trace_flows.iter().filter(|name| group.flow.members().any(|flow| flow == **name)).count();
+            let usual = if group.flow.application.is_web() { 0.0 } else { 1.0 };
+            let share =
+                if outputs.trace_flows.is_empty() { usual } else { chosen as f64 / f64::from(group.flow.count) };
+            packets * share
+        };
+        self.groups().zip(&packets).map(of_group).sum()
+    }
+
+    /// Returns the packets that the flows of a media group write.
+    fn offered_packets(&self, group: &GroupPlan) -> f64 {
         let bytes_per_unit = match &group.flow.application {
             Application::Cbr(cbr) => f64::from(cbr.packet),
             Application::Media(media) => {
@@ -227,9 +300,7 @@ impl View<'_> {
             Application::Segments(film) => film.highest() / 8.0 * film.unit().duration().as_secs_f64(),
             _ => 0.0,
         };
-        let packets = f64::from(group.flow.count) * self.units(group) * (bytes_per_unit / mss(group)).ceil();
-        // Congestion control limits these to the capacity; datagrams are sent in any case.
-        if matches!(group.carrier, Carrier::Tcp(_) | Carrier::External(_)) { packets.min(capacity) } else { packets }
+        f64::from(group.flow.count) * self.units(group) * (bytes_per_unit / mss(group)).ceil()
     }
 
     fn greedy_packets(&self, group: &GroupPlan) -> f64 {
@@ -281,13 +352,18 @@ impl View<'_> {
     /// Returns the most packets per second that a link carries.
     fn rate_of(&self, speed: &Speed) -> f64 {
         let smallest = self.groups().map(mss).fold(f64::INFINITY, f64::min).max(1.0);
-        let rates = speed.rate.into_iter().chain(speed.rate_steps.iter().map(|step| step.rate));
-        let fastest = rates.map(|rate| rate.rate().bits_per_second() as f64 / 8.0 / smallest).fold(0.0, f64::max);
-        let times = speed.trace.as_ref().map_or(&[][..], earlybird_scenario::Trace::times);
-        let of_trace = times.last().map_or(0.0, |last| times.len() as f64 / (*last as f64 / 1e3).max(1e-3));
-        // A link has steps or a trace: the other one is 0.
-        fastest.max(of_trace)
+        bytes_per_second(speed) / smallest
     }
+}
+
+/// Returns the most bytes per second that a link carries.
+fn bytes_per_second(speed: &Speed) -> f64 {
+    let rates = speed.rate.into_iter().chain(speed.rate_steps.iter().map(|step| step.rate));
+    let fastest = rates.map(|rate| rate.rate().bits_per_second() as f64 / 8.0).fold(0.0, f64::max);
+    let times = speed.trace.as_ref().map_or(&[][..], earlybird_scenario::Trace::times);
+    let of_trace = times.last().map_or(0.0, |last| times.len() as f64 / (*last as f64 / 1e3).max(1e-3));
+    // A link has steps or a trace: the other one is 0.
+    fastest.max(of_trace * f64::from(RateChanges::OPPORTUNITY_BYTES))
 }
 
 fn room(queue: &Queue) -> f64 {

@@ -11,6 +11,7 @@ mod ecn;
 mod emulation;
 mod encoder;
 mod endpoint;
+mod link_measures;
 mod link_paths;
 mod live_event_log;
 mod loss;
@@ -155,7 +156,11 @@ fn execute<O: Observer>(
     scenario: &Scenario,
     keep_going: KeepGoing<'_>,
 ) -> Result<(Network, O), RunError> {
-    world.mark_at(Instant::ZERO + scenario.measure.warm_up.duration());
+    let warm_up = Instant::ZERO + scenario.measure.warm_up.duration();
+    // Without a warm-up nothing comes before the measured interval; what happens at its start may come before the mark.
+    if warm_up > Instant::ZERO {
+        world.mark_at(warm_up);
+    }
     if let Some(period) = scenario.measure.series {
         world.probe_every(period.duration());
     }

@@ -17,6 +17,11 @@ pub(crate) fn link_names(network: &Network, flow: &Flow) -> Result<[Vec<String>;
     Ok(paths(network, flow)?.map(to_names))
 }
 
+/// Returns whether a flow's data cross the bottleneck.
+pub(crate) fn crosses(network: &Network, bottleneck: &str, flow: &Flow) -> bool {
+    link_names(network, flow).is_ok_and(|[there, _]| there.iter().any(|link| link == bottleneck))
+}
+
 /// Returns the paths of a flow between two named nodes, there and back. Links have the numbers that the simulator gives them:
 /// the order in which the scenario lists them, forward before backward.
 pub(crate) fn paths(network: &Network, flow: &Flow) -> Result<[Vec<LinkId>; 2], ScenarioError> {

@@ -125,6 +125,11 @@ impl MediaLog {
         self.delays.len() as u64
     }
 
+    /// Returns when the last unit so far was delivered.
+    pub(crate) const fn last_delivery(&self) -> Option<Instant> {
+        self.spacing.last
+    }
+
     /// Returns lateness at each start-up delay. Units that never came are late if their deadline has passed.
     pub(crate) fn lateness(&self) -> impl Iterator<Item = Lateness> + '_ {
         let rows = self.start_up_delays.iter().zip(&self.due).zip(&self.late);

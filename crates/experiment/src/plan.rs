@@ -357,12 +357,12 @@ fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, c
     let id = network.add_link(ends[0], ends[1], settings);
     network.set_impairments(id, impairments_of(&|name| plan.filter_of(name), channel, seeds));
     // Must be set before the first packet.
-    network.link_mut(id).count_until(plan.end);
+    network.link_mut(id).measure_between(plan.warm_up, plan.end);
     // Counting by group costs memory and time per packet: only the bottleneck's counts are reported.
     if name == plan.bottleneck {
-        network.link_mut(id).count_groups(plan.groups.len(), plan.warm_up);
+        network.link_mut(id).count_groups(plan.groups.len());
         if plan.counts_queue_lengths {
-            network.link_mut(id).count_queue_lengths(plan.groups.len(), plan.warm_up);
+            network.link_mut(id).count_queue_lengths(plan.groups.len());
         }
     }
     id

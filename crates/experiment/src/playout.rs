@@ -5,14 +5,14 @@ use earlybird_traffic::Playout;
 use earlybird_units::{Duration, Instant};
 
 /// The playout log of one flow's viewer.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PlayoutLog {
     pub(crate) played: u64,
     pub(crate) lost: u64,
     /// Units among the lost ones that were whole later.
     pub(crate) late: u64,
-    pub(crate) stalls: u64,
-    stalled: Duration,
+    /// Start of each stall, and its length once it has ended.
+    stalls: Vec<(Instant, Option<Duration>)>,
     /// From the writing of the first unit to its playing.
     pub(crate) start_up: Option<Duration>,
     pub(crate) heartbeats: u64,
@@ -20,7 +20,6 @@ pub(crate) struct PlayoutLog {
     /// Playback delays, each weighed by the units that were due under it.
     delay: Duration,
     delay_sum: f64,
-    stalled_since: Option<Instant>,
 }
 
 impl PlayoutLog {
@@ -41,13 +40,11 @@ impl PlayoutLog {
             Playout::Late(_) => self.late += 1,
             Playout::Started(delay) => self.start_up = Some(delay),
             // A stall has no length until it ends.
-            Playout::Stalled => {
-                self.stalls += 1;
-                self.stalled_since = Some(at);
-            }
+            Playout::Stalled => self.stalls.push((at, None)),
             Playout::Resumed(stall) => {
-                self.stalled += stall;
-                self.stalled_since = None;
+                if let Some((_, length)) = self.stalls.last_mut() {
+                    *length = Some(stall);
+                }
             }
             Playout::Delayed(delay) => self.delay = delay,
             Playout::Heartbeat(_) => self.heartbeats += 1,
@@ -62,6 +59,11 @@ impl PlayoutLog {
         self.delay_sum += self.delay.as_secs_f64();
     }
 
+    /// Returns whether its viewer waits for what is missing.
+    pub(crate) fn may_stall(&self) -> bool {
+        self.delay == Duration::ZERO
+    }
+
     /// Returns the share of the units due so far that were not there.
     pub(crate) fn lost_share(&self) -> f64 {
         self.lost as f64 / (self.played + self.lost) as f64
@@ -69,14 +71,23 @@ impl PlayoutLog {
 
     /// Returns the mean playback delay in seconds; not a number for a viewer who waits for what is missing.
     pub(crate) fn mean_delay(&self) -> f64 {
-        // Viewers that rebuffer have no fixed playback delay.
         // Viewers that stall have no fixed delay, which their log has as zero.
-        if self.delay == Duration::ZERO { f64::NAN } else { self.delay_sum / (self.played + self.lost) as f64 }
+        if self.may_stall() { f64::NAN } else { self.delay_sum / (self.played + self.lost) as f64 }
     }
 
-    /// Returns how long it stalled in all; the last stall may have lasted to the end of the run.
+    /// Returns the number of stalls.
+    pub(crate) fn stalls(&self) -> u64 {
+        self.stalls.len() as u64
+    }
+
+    /// Returns start and length of each stall; the last one may have lasted to the end of the run.
+    pub(crate) fn stalls_until(&self, end: Instant) -> impl Iterator<Item = (Instant, Duration)> {
+        self.stalls.iter().map(move |(since, length)| (*since, length.unwrap_or(end - *since)))
+    }
+
+    /// Returns how long it stalled in all.
     pub(crate) fn stalled(&self, end: Instant) -> Duration {
-        self.stalled + self.stalled_since.map_or(Duration::ZERO, |since| end - since)
+        self.stalls_until(end).fold(Duration::ZERO, |sum, (_, length)| sum + length)
     }
 }
 
@@ -91,7 +102,7 @@ mod tests {
         log.take(at(1), Playout::Stalled);
         log.take(at(2), Playout::Resumed(Duration::from_secs(1)));
         log.take(at(7), Playout::Stalled);
-        assert_eq!((log.stalls, log.stalled(at(10))), (2, Duration::from_secs(4)));
+        assert_eq!((log.stalls(), log.stalled(at(10))), (2, Duration::from_secs(4)));
     }
 
     #[test]

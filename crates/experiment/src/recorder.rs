@@ -6,10 +6,10 @@ use crate::plan::{GroupPlan, Plan};
 use crate::playout::PlayoutLog;
 use crate::repair_times::RepairLog;
 use crate::series::Series;
-use earlybird_scenario::Scenario;
+use earlybird_scenario::{Application, Scenario};
 use earlybird_sim::{DropCause, FlowEnd, FlowGauges, FlowId, LinkId, Observer, Packet, PacketEvent};
 use earlybird_tcp::{LimitedTimes, RealTimeStatistics, Statistics, TraceEvent};
-use earlybird_traffic::{Encoding, Playout};
+use earlybird_traffic::{Encoding, Playout, Transfer, TransferKind};
 use earlybird_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
@@ -50,7 +50,8 @@ pub(crate) struct FlowRecord {
     pub(crate) min_rtt: Option<Duration>,
     pub(crate) early_responses: u64,
     pub(crate) bytes_delivered: u64,
-    pub(crate) bytes_at_warm_up: u64,
+    /// What was sent and delivered before the measured interval.
+    before: Progress,
     pub(crate) media: Option<MediaLog>,
     /// Counters of the real-time mode at sender and receiver, of the last connection.
     pub(crate) real_time: [RealTimeStatistics; 2],
@@ -63,7 +64,80 @@ pub(crate) struct FlowRecord {
     pub(crate) thresholds: Vec<Duration>,
     /// The times and causes of window reductions of media flows, if bursts are measured.
     pub(crate) loss_reactions: Vec<(Instant, LossReaction)>,
+    /// Time from its start until all its data was acknowledged or delivered, if it has an end.
+    completed: Option<Duration>,
+    /// The same of each object and page of the web.
+    pub(crate) objects: Vec<Duration>,
+    pub(crate) pages: Vec<Duration>,
     is_web: bool,
+    /// The data it sends, if that is given.
+    size: Option<Size>,
+    start: Instant,
+}
+
+/// A given amount of data.
+#[derive(Clone, Copy, Debug)]
+enum Size {
+    /// Of a file, which reports when it is complete.
+    File,
+    /// Units of media.
+    Units(u64),
+}
+
+impl Size {
+    fn of(application: &Application) -> Option<Self> {
+        match application {
+            Application::Bulk(bulk) => bulk.bytes.map(|_| Self::File),
+            Application::Cbr(cbr) => cbr.packets.map(Self::Units),
+            _ => None,
+        }
+    }
+}
+
+/// What a flow has sent and delivered.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    packets_sent: u64,
+    bytes_delivered: u64,
+}
+
+impl FlowRecord {
+    /// Returns the payload that was delivered after the warm-up.
+    pub(crate) fn bytes_after_warm_up(&self) -> u64 {
+        self.bytes_delivered - self.before.bytes_delivered
+    }
+
+    /// Returns whether the amount of its data is given: then it is measured from its start to its completion.
+    pub(crate) const fn is_finite(&self) -> bool {
+        self.size.is_some()
+    }
+
+    /// Returns the packets that were sent while the flow was measured.
+    pub(crate) fn packets_measured(&self) -> u64 {
+        let before = if self.is_finite() { 0 } else { self.before.packets_sent };
+        self.statistics.segments_sent - before
+    }
+
+    /// Returns the time from its start to its completion, if it is complete.
+    pub(crate) fn completion_time(&self) -> Option<Duration> {
+        match self.size? {
+            Size::File => self.completed,
+            Size::Units(units) => {
+                let media = self.media.as_ref().filter(|media| media.units_delivered() == units)?;
+                media.last_delivery().map(|at| at - self.start)
+            }
+        }
+    }
+
+    /// Returns the payload per second in bits, over the time in which the flow is measured.
+    pub(crate) fn throughput(&self, plan: &Plan) -> f64 {
+        let lasting = || (plan.end - self.start.max(plan.warm_up), self.bytes_after_warm_up());
+        let until_end = || plan.end - self.start;
+        let finite = || (self.completion_time().unwrap_or_else(until_end), self.bytes_delivered);
+        let (span, bytes) = if self.is_finite() { finite() } else { lasting() };
+        // A flow that would start after the end has no time.
+        if span > Duration::ZERO { bytes as f64 * 8.0 / span.as_secs_f64() } else { 0.0 }
+    }
 }
 
 /// The number of packets of a flow that a link dropped for one cause.
@@ -71,40 +145,56 @@ pub(crate) struct FlowRecord {
 pub(crate) struct Drops {
     pub(crate) packets: u64,
     pub(crate) data_packets: u64,
+    /// Packets with data that were dropped in the measured interval.
+    data_measured: u64,
 }
 
 /// The number of a flow's packets with data that were dropped.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowDrops {
-    /// By the bottleneck, for whatever reason.
-    pub(crate) at_bottleneck: u64,
     /// By the queues of all links.
     pub(crate) by_queues: u64,
     /// By their losses.
     pub(crate) random: u64,
+    /// For whatever reason, in the measured interval.
+    pub(crate) measured: u64,
 }
 
 /// Drops by link, flow and cause. Also an observer of its own, for emulated links.
-#[derive(Clone, Debug, Default)]
-pub struct DropLog(BTreeMap<(LinkId, FlowId, DropCause), Drops>);
+#[derive(Clone, Debug)]
+pub struct DropLog {
+    counts: BTreeMap<(LinkId, FlowId, DropCause), Drops>,
+    /// The measured interval.
+    from: Instant,
+    until: Instant,
+}
 
 impl DropLog {
-    fn note(&mut self, link: LinkId, cause: DropCause, packet: &Packet) {
-        let count = self.0.entry((link, packet.flow, cause)).or_default();
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Self { counts: BTreeMap::new(), from: plan.warm_up, until: plan.end }
+    }
+
+    fn note(&mut self, at: Instant, link: LinkId, cause: DropCause, packet: &Packet) {
+        // On links that only one other link feeds, drops are told ahead of time: those after the end do not happen.
+        if at >= self.until {
+            return;
+        }
+        let count = self.counts.entry((link, packet.flow, cause)).or_default();
         count.packets += 1;
         count.data_packets += u64::from(packet.is_data());
+        count.data_measured += u64::from(packet.is_data() && at >= self.from);
     }
 
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&(LinkId, FlowId, DropCause), &Drops)> {
-        self.0.iter()
+        self.counts.iter()
     }
 
     /// Returns what of each of so many flows' data was dropped.
-    pub(crate) fn by_flow(&self, flows: usize, bottleneck: Option<LinkId>) -> Vec<FlowDrops> {
+    pub(crate) fn by_flow(&self, flows: usize) -> Vec<FlowDrops> {
         let mut all = vec![FlowDrops::default(); flows];
-        for ((link, flow, cause), drops) in self.rows() {
+        for ((_, flow, cause), drops) in self.rows() {
             let of_flow = &mut all[flow.0 as usize];
-            of_flow.at_bottleneck += if Some(*link) == bottleneck { drops.data_packets } else { 0 };
+            of_flow.measured += drops.data_measured;
             match cause {
                 DropCause::Loss => of_flow.random += drops.data_packets,
                 DropCause::Queue => of_flow.by_queues += drops.data_packets,
@@ -115,9 +205,9 @@ impl DropLog {
 }
 
 impl Observer for DropLog {
-    fn on_packet(&mut self, _at: Instant, event: PacketEvent, packet: &Packet) {
+    fn on_packet(&mut self, at: Instant, event: PacketEvent, packet: &Packet) {
         if let PacketEvent::Dropped(link, cause) = event {
-            self.note(link, cause, packet);
+            self.note(at, link, cause, packet);
         }
     }
 }
@@ -151,6 +241,8 @@ impl Recorder {
                 playout: PlayoutLog::of(&group.flow, group.transport.kind),
                 encoder: EncoderLog::of(&group.flow, start),
                 is_web: group.flow.application.is_web(),
+                size: Size::of(&group.flow.application),
+                start,
                 ..FlowRecord::default()
             }
         };
@@ -159,7 +251,7 @@ impl Recorder {
             timeouts: Vec::new(),
             duplicates: Vec::new(),
             series: Series::default(),
-            drops: DropLog::default(),
+            drops: DropLog::new(plan),
             keeps_duplicates: scenario.measure.duplicates,
             keeps_loss_reactions: measures_bursts,
         }
@@ -256,13 +348,25 @@ impl Observer for Recorder {
         }
     }
 
-    fn on_mark(&mut self, received: &[(FlowId, u64)]) {
-        // Bytes of connections that have ended are in `bytes_delivered` already; open ones are added below.
-        for flow in &mut self.flows {
-            flow.bytes_at_warm_up = flow.bytes_delivered;
+    fn on_transfer(&mut self, at: Instant, flow: FlowId, transfer: Transfer) {
+        let (flow, time) = (self.flow(flow), at - transfer.began);
+        match transfer.kind {
+            TransferKind::File => flow.completed = Some(time),
+            TransferKind::Object => flow.objects.push(time),
+            TransferKind::Page => flow.pages.push(time),
         }
-        for (flow, bytes) in received {
-            self.flow(*flow).bytes_at_warm_up += bytes;
+    }
+
+    fn on_mark(&mut self, open: &[(FlowId, FlowEnd)]) {
+        // Connections that have ended are counted in the flow already; open ones are added below.
+        for flow in &mut self.flows {
+            let packets_sent = flow.statistics.segments_sent;
+            flow.before = Progress { packets_sent, bytes_delivered: flow.bytes_delivered };
+        }
+        for (flow, now) in open {
+            let before = &mut self.flow(*flow).before;
+            before.packets_sent += now.statistics.segments_sent;
+            before.bytes_delivered += now.bytes_delivered;
         }
     }
 

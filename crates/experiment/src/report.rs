@@ -4,6 +4,7 @@ mod encoder;
 mod playout;
 
 use crate::bursts;
+use crate::link_measures::LinkMeasures;
 use crate::media::{quantile, required_start_up_delay};
 use crate::plan::Plan;
 use crate::recorder::{FIRST_LINK_SUBJECT, FlowDrops, FlowRecord, Recorder};
@@ -12,7 +13,7 @@ use crate::repair_times::RepairLog;
 use crate::summary::summarise;
 use crate::table::{Summary, Table};
 use earlybird_scenario::Scenario;
-use earlybird_sim::{DropCause, FlowId, Link, Network};
+use earlybird_sim::{Arrivals, DropCause, FlowId, Network};
 use earlybird_units::{Duration, Instant};
 
 /// The results of a run.
@@ -26,14 +27,15 @@ pub struct Report {
 
 pub(crate) fn report(scenario: &Scenario, plan: &Plan, seed: u64, recorder: &Recorder, network: &Network) -> Report {
     let mut tables = vec![
-        ("flows", flows(scenario, plan, recorder)),
+        ("flows", flows(plan, recorder)),
         ("lateness", lateness(plan, recorder)),
-        ("links", links(scenario, network)),
+        ("links", links(network)),
         ("link_groups", link_groups(plan, network)),
         ("drops", drops(plan, recorder, network)),
         ("timeouts", timeouts(plan, recorder)),
     ];
     // Tables that need a measure or an application are absent, not empty.
+    tables.extend(playout::stalls_table(plan, &recorder.flows).map(|table| ("stalls", table)));
     tables.extend(encoder::table(plan, recorder).map(|table| ("encoder", table)));
     if scenario.measure.duplicates {
         tables.push(("duplicates", duplicates(plan, recorder)));
@@ -70,14 +72,11 @@ fn subject_name(subject: u32, plan: &Plan, network: &Network) -> String {
     link.map_or(String::new(), |link| link.settings().name.clone())
 }
 
-fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
+fn flows(plan: &Plan, recorder: &Recorder) -> Table {
     let records = || recorder.flows.iter();
     let plans = || plan.flows.iter();
-    let drops = recorder.drops.by_flow(plan.flows.len(), plan.bottleneck_id());
+    let drops = recorder.drops.by_flow(plan.flows.len());
     let group = |index: usize| &plan.groups[index];
-    let span = scenario.duration.duration().saturating_sub(scenario.measure.warm_up.duration()).as_secs_f64();
-    // Of the time after the warm-up only.
-    let throughput = |flow: &FlowRecord| (flow.bytes_delivered - flow.bytes_at_warm_up) as f64 * 8.0 / span;
     let table = Table::default()
         .string("group", plans().map(|flow| group(flow.group).flow.name.clone()))
         .string("flow", plans().map(|flow| flow.name.clone()))
@@ -86,7 +85,7 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
         .float("start_s", plans().map(|flow| flow.start.as_secs_f64()))
         .integer("packets_sent", records().map(|flow| flow.statistics.segments_sent))
         .integer("retransmissions", records().map(|flow| flow.statistics.retransmissions))
-        .integer("packets_dropped", drops.iter().map(|drops| drops.at_bottleneck))
+        .integer("packets_dropped", drops.iter().map(|drops| drops.by_queues + drops.random))
         .float("flow_drop_rate", drops.iter().zip(records()).map(drop_rate))
         .integer("queue_drops", drops.iter().map(|drops| drops.by_queues))
         .integer("random_losses", drops.iter().map(|drops| drops.random))
@@ -100,7 +99,8 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
         .integer("ecn_reductions", records().map(|flow| flow.statistics.mark_responses))
         .integer("early_responses", records().map(|flow| flow.early_responses))
         .integer("bytes_delivered", records().map(|flow| flow.bytes_delivered))
-        .float("throughput_bps", records().map(throughput))
+        .float("throughput_bps", records().map(|flow| flow.throughput(plan)))
+        .float("completion_time_s", records().map(|flow| seconds(flow.completion_time())))
         .float("min_rtt_ms", records().map(|flow| 1e3 * seconds(flow.min_rtt)))
         .float("limited_by_network", records().map(|flow| share(flow, flow.limited.network)))
         .float("limited_by_window", records().map(|flow| share(flow, flow.limited.largest_window)))
@@ -114,7 +114,7 @@ fn flows(scenario: &Scenario, plan: &Plan, recorder: &Recorder) -> Table {
     // These columns exist for every flow, so that groups of a table can be joined; flows without media have 0 or NaN.
     let table = playout::columns(media_columns(table, recorder), &recorder.flows, plan.end);
     let table = playout::real_time_columns(table, &recorder.flows);
-    encoder::columns(table, &recorder.flows, plan.end)
+    web_columns(encoder::columns(table, &recorder.flows, plan.end), &recorder.flows)
 }
 
 /// Returns the share of the time in which the flow's connections were open; NaN for flows that have none.
@@ -123,25 +123,22 @@ fn share(flow: &FlowRecord, time: Duration) -> f64 {
 }
 
 fn drop_rate((drops, flow): (&FlowDrops, &FlowRecord)) -> f64 {
-    // A flow that sent nothing has rate 0, not NaN.
-    drops.at_bottleneck as f64 / flow.statistics.segments_sent.max(1) as f64
+    // A flow that sent nothing has rate 0, not NaN. What was sent before the interval may be dropped in it.
+    let dropped = if flow.is_finite() { drops.by_queues + drops.random } else { drops.measured };
+    (dropped as f64 / flow.packets_measured().max(1) as f64).min(1.0)
 }
 
 fn media_columns(table: Table, recorder: &Recorder) -> Table {
     let records = || recorder.flows.iter();
     let media =
         |flow: &FlowRecord| flow.media.as_ref().map_or((0, 0), |log| (log.units_written(), log.units_delivered()));
-    let sorted: Vec<Vec<Duration>> = records()
+    let delays: Vec<Vec<Duration>> = records()
         .map(|flow| flow.media.as_ref().map_or_else(Vec::new, super::media::MediaLog::sorted_delays))
         .collect();
     // Sorted once for all quantiles; undelivered units count with their age at the end of the run.
     let delay =
-        |share: f64| sorted.iter().map(move |delays| 1e3 * seconds(quantile(delays, share))).collect::<Vec<_>>();
-    let median = |samples: &[Duration]| {
-        let mut samples = samples.to_vec();
-        samples.sort_unstable();
-        seconds(quantile(&samples, 0.5))
-    };
+        |share: f64| delays.iter().map(move |delays| 1e3 * seconds(quantile(delays, share))).collect::<Vec<_>>();
+    let median = |samples: &[Duration]| seconds(quantile(&sorted(samples), 0.5));
     table
         .integer("units_written", records().map(|flow| media(flow).0))
         .integer("units_delivered", records().map(|flow| media(flow).1))
@@ -154,9 +151,32 @@ fn media_columns(table: Table, recorder: &Recorder) -> Table {
         .float("delay_p99_ms", delay(0.99))
         .float("delay_p999_ms", delay(0.999))
         .float("delay_max_ms", delay(1.0))
-        .float("required_startup_delay_s", sorted.iter().map(|delays| seconds(required_start_up_delay(delays))))
+        .float("required_startup_delay_s", delays.iter().map(|delays| seconds(required_start_up_delay(delays))))
         .float("rto_unclamped_median_s", records().map(|flow| median(&flow.base_timeouts)))
         .float("er_threshold_median_s", records().map(|flow| median(&flow.thresholds)))
+}
+
+/// Appends the completion times of objects and pages of the web.
+fn web_columns(table: Table, records: &[FlowRecord]) -> Table {
+    let quantiles = |times: fn(&FlowRecord) -> &Vec<Duration>| -> [Vec<f64>; 2] {
+        let sorted: Vec<_> = records.iter().map(|flow| sorted(times(flow))).collect();
+        [0.5, 0.95].map(|share| sorted.iter().map(|times| seconds(quantile(times, share))).collect())
+    };
+    let ([object_p50, object_p95], [page_p50, page_p95]) =
+        (quantiles(|flow| &flow.objects), quantiles(|flow| &flow.pages));
+    table
+        .integer("objects_completed", records.iter().map(|flow| flow.objects.len() as u64))
+        .float("object_time_p50_s", object_p50)
+        .float("object_time_p95_s", object_p95)
+        .integer("pages_completed", records.iter().map(|flow| flow.pages.len() as u64))
+        .float("page_time_p50_s", page_p50)
+        .float("page_time_p95_s", page_p95)
+}
+
+fn sorted(samples: &[Duration]) -> Vec<Duration> {
+    let mut samples = samples.to_vec();
+    samples.sort_unstable();
+    samples
 }
 
 /// Returns seconds, NaN for no value: columns of floats have no nulls.
@@ -180,44 +200,54 @@ fn lateness(plan: &Plan, recorder: &Recorder) -> Table {
         .boolean("on_time", rows.iter().map(|(_, row)| row.is_on_time()))
 }
 
-fn links(scenario: &Scenario, network: &Network) -> Table {
-    let span = scenario.duration.duration().as_secs_f64();
-    let end = Instant::ZERO + scenario.duration.duration();
-    let links = || network.links();
+fn links(network: &Network) -> Table {
+    let measures: Vec<LinkMeasures> = network.links().map(LinkMeasures::of).collect();
+    let links = || measures.iter();
+    let total = || links().map(|link| link.end.total);
     // A link without packets has the rates 0, unlike the summary, which leaves them out.
-    let share = |count: u64, link: &Link| count as f64 / link.total.packets_in.max(1) as f64;
+    let share = |share: fn(&Arrivals) -> u64| {
+        links().map(move |link| link.arrivals().share(share(&link.arrivals())).unwrap_or(0.0)).collect::<Vec<_>>()
+    };
     Table::default()
-        .string("link", links().map(|link| link.settings().name.clone()))
-        .integer("packets_in", links().map(|link| link.total.packets_in))
-        .integer("packets_out", links().map(|link| link.total.packets_out()))
-        .integer("packets_dropped", links().map(|link| link.total.packets_dropped))
-        .integer("packets_marked", links().map(|link| link.total.packets_marked))
-        .integer("bytes_out", links().map(|link| link.total.bytes_out))
-        .float("drop_rate", links().map(|link| share(link.total.packets_dropped, link)))
-        .float("mark_rate", links().map(|link| share(link.total.packets_marked, link)))
-        .float("utilisation", links().map(|link| link.utilisation(end)))
-        // Little's law: the time all packets waited, per second.
-        .float("mean_queue_packets", links().map(|link| link.waited.as_secs_f64() / span))
-        .float("mean_queue_delay_ms", links().map(Link::mean_queue_delay_ms))
-        .integer("max_queue_packets", links().map(|link| link.max_backlog as u64))
+        .string("link", network.links().map(|link| link.settings().name.clone()))
+        .integer("packets_in", total().map(|counts| counts.packets_in))
+        .integer("packets_out", total().map(|counts| counts.packets_out))
+        .integer("packets_dropped", total().map(|counts| counts.packets_dropped))
+        .integer("packets_waiting", total().map(|counts| counts.packets_waiting))
+        .integer("packets_marked", total().map(|counts| counts.packets_marked))
+        .integer("bytes_out", total().map(|counts| counts.bytes_out))
+        .float("drop_rate", share(|arrivals| arrivals.packets_dropped))
+        .float("mark_rate", share(|arrivals| arrivals.packets_marked))
+        .float("utilisation", links().map(LinkMeasures::utilisation))
+        .float("packets_per_s", links().map(LinkMeasures::packets_per_second))
+        .float("mean_queue_packets", links().map(|link| link.end.mean_queue_since(&link.start)))
+        .float("mean_queue_delay_ms", links().map(LinkMeasures::mean_queue_delay_ms))
+        .integer("max_queue_packets", links().map(|link| link.end.max_queue as u64))
         // Impairments are in the order of the links, one for each.
         .integer("packets_reordered", network.all_impairments().map(|link| link.packets_reordered))
         .integer("packets_duplicated", network.all_impairments().map(|link| link.packets_duplicated))
 }
 
 fn link_groups(plan: &Plan, network: &Network) -> Table {
-    let rows: Vec<_> = network
-        .links()
-        .flat_map(|link| link.groups.iter().zip(&plan.groups).map(move |(counters, group)| (link, counters, group)))
+    let measures: Vec<_> = network.links().map(|link| (link.settings(), LinkMeasures::of(link))).collect();
+    let rows: Vec<_> = measures
+        .iter()
+        .flat_map(|(link, measures)| (0..measures.end.groups.len()).map(move |group| (*link, measures, group)))
         .collect();
+    let counts = || rows.iter().map(|(_, link, group)| link.end.groups[*group]);
+    let measured = || rows.iter().map(|(_, link, group)| link.arrivals_of(*group));
     Table::default()
-        .string("link", rows.iter().map(|(link, ..)| link.settings().name.clone()))
-        .string("group", rows.iter().map(|(.., group)| group.flow.name.clone()))
-        .integer("packets_in", rows.iter().map(|(_, counters, _)| counters.packets_in))
-        .integer("packets_out", rows.iter().map(|(_, counters, _)| counters.packets_out()))
-        .integer("packets_dropped", rows.iter().map(|(_, counters, _)| counters.packets_dropped))
-        .integer("packets_marked", rows.iter().map(|(_, counters, _)| counters.packets_marked))
-        .integer("bytes_out", rows.iter().map(|(_, counters, _)| counters.bytes_out))
+        .string("link", rows.iter().map(|(link, ..)| link.name.clone()))
+        .string("group", rows.iter().map(|(.., group)| plan.groups[*group].flow.name.clone()))
+        .integer("packets_in", counts().map(|counts| counts.packets_in))
+        .integer("packets_out", counts().map(|counts| counts.packets_out))
+        .integer("packets_dropped", counts().map(|counts| counts.packets_dropped))
+        .integer("packets_waiting", counts().map(|counts| counts.packets_waiting))
+        .integer("packets_marked", counts().map(|counts| counts.packets_marked))
+        .integer("bytes_out", counts().map(|counts| counts.bytes_out))
+        .integer("measured_packets_in", measured().map(|arrivals| arrivals.packets_in))
+        .integer("measured_packets_dropped", measured().map(|arrivals| arrivals.packets_dropped))
+        .float("drop_rate", measured().map(|arrivals| arrivals.share(arrivals.packets_dropped).unwrap_or(0.0)))
 }
 
 /// Drops of each link by flow and cause.

@@ -1,7 +1,7 @@
 //! The setup of a run for any backend.
 
 use crate::plan::Plan;
-use crate::recorder::Recorder;
+use crate::recorder::{DropLog, Recorder};
 use crate::report::{Report, report};
 use crate::topology::Topology;
 use earlybird_scenario::{Scenario, ScenarioError};
@@ -37,6 +37,11 @@ impl<'a> RunSetup<'a> {
     /// Makes the recorder for the report.
     pub fn recorder(&self) -> Recorder {
         Recorder::new(self.scenario, &self.plan)
+    }
+
+    /// Makes a log of drops at links that another thread observes.
+    pub fn drop_log(&self) -> DropLog {
+        DropLog::new(&self.plan)
     }
 
     /// Makes the report of a finished run.

@@ -4,13 +4,15 @@
 
 use crate::bursts;
 use crate::encoder::EncoderLog;
+use crate::link_measures::LinkMeasures;
+use crate::link_paths::crosses;
 use crate::plan::Plan;
 use crate::playout::PlayoutLog;
 use crate::recorder::{FlowRecord, Recorder};
 use crate::table::{Summary, Value};
 use earlybird_scenario::{Application, Profile, Queue, Scenario};
-use earlybird_sim::{DropCause, Link, Network};
-use earlybird_units::{Duration, Instant};
+use earlybird_sim::{Arrivals, Link, Network};
+use earlybird_units::Duration;
 
 /// Startup delays in seconds at which the summary states the share of flows on time, if `measure.start-up-delays` has them.
 const NAMED_DELAYS: [u64; 8] = [1, 2, 3, 5, 8, 10, 15, 20];
@@ -22,7 +24,9 @@ pub(crate) fn summarise(
     recorder: &Recorder,
     network: &Network,
 ) -> Summary {
-    let view = View { scenario, plan, recorder, bottleneck: plan.bottleneck_id().map(|id| network.link(id)) };
+    let link = plan.bottleneck_id().map(|id| network.link(id));
+    let crossing = plan.groups.iter().map(|group| crosses(&plan.network, &plan.bottleneck, &group.flow)).collect();
+    let view = View { scenario, plan, recorder, link, bottleneck: link.map(LinkMeasures::of), crossing };
     let media = view.mean_over_media();
     // `None` leaves a measure out: a mean over no media flows would be 0 / 0.
     let mut summary: Vec<(String, Option<Value>)> = vec![
@@ -34,13 +38,13 @@ pub(crate) fn summarise(
         ("drop_rate".into(), view.drop_rate().map(Value::Float)),
         ("media_drop_rate".into(), view.media_drop_rate().map(Value::Float)),
         ("bottleneck".into(), Some(Value::String(plan.bottleneck.clone()))),
-        ("queue_drop_rate".into(), view.drop_rate_by(DropCause::Queue).map(Value::Float)),
-        ("random_loss_rate".into(), view.drop_rate_by(DropCause::Loss).map(Value::Float)),
+        ("queue_drop_rate".into(), view.queue_drop_rate().map(Value::Float)),
+        ("random_loss_rate".into(), view.random_loss_rate().map(Value::Float)),
         ("dropped_elsewhere".into(), view.dropped_elsewhere().map(Value::Integer)),
         ("mark_rate".into(), view.mark_rate().map(Value::Float)),
-        ("bottleneck_packets".into(), view.bottleneck.map(|link| Value::Integer(link.total.packets_out()))),
-        ("utilisation".into(), view.utilisation().map(Value::Float)),
-        ("mean_queue_delay_ms".into(), view.bottleneck.map(|link| Value::Float(link.mean_queue_delay_ms()))),
+        ("bottleneck_packets".into(), view.of_bottleneck(|link| Value::Integer(link.end.total.packets_out))),
+        ("utilisation".into(), view.of_bottleneck(|link| Value::Float(link.utilisation()))),
+        ("mean_queue_delay_ms".into(), view.of_bottleneck(|link| Value::Float(link.mean_queue_delay_ms()))),
         ("first_group_rate_ratio".into(), view.first_group_rate_ratio().map(Value::Float)),
         ("rto_count".into(), media(&|flow| flow.statistics.timeouts as f64)),
         ("frozen_s".into(), media(&|flow| flow.statistics.frozen.as_secs_f64())),
@@ -48,7 +52,7 @@ pub(crate) fn summarise(
         ("lost_share".into(), view.mean_over_viewers(PlayoutLog::lost_share)),
         ("playback_delay_s".into(), view.mean_over_viewers(PlayoutLog::mean_delay)),
         ("frames_dropped_share".into(), view.mean_over_encoders(EncoderLog::dropped_share)),
-        ("stalls".into(), view.mean_over_viewers(|log| log.stalls as f64)),
+        ("stalls".into(), view.mean_over_viewers(|log| log.stalls() as f64)),
         ("interarrival_stddev_ms".into(), media(&|flow| 1e3 * spacing_deviation(flow))),
     ];
     for seconds in NAMED_DELAYS {
@@ -84,7 +88,11 @@ struct View<'a> {
     scenario: &'a Scenario,
     plan: &'a Plan,
     recorder: &'a Recorder,
-    bottleneck: Option<&'a Link>,
+    link: Option<&'a Link>,
+    /// What the link measured, of the bottleneck.
+    bottleneck: Option<LinkMeasures>,
+    /// By group, whether its data cross the bottleneck.
+    crossing: Vec<bool>,
 }
 
 impl View<'_> {
@@ -96,6 +104,15 @@ impl View<'_> {
     fn lasting(&self) -> impl Iterator<Item = (usize, &FlowRecord)> {
         let flows = self.recorder.flows.iter().enumerate();
         flows.filter(|(index, _)| !self.application(*index).is_web())
+    }
+
+    /// Returns the lasting flows that cross the bottleneck: only they share it.
+    fn sharing(&self) -> impl Iterator<Item = (usize, &FlowRecord)> {
+        self.lasting().filter(|(index, _)| self.crossing[self.plan.flows[*index].group])
+    }
+
+    fn of_bottleneck(&self, value: impl Fn(&LinkMeasures) -> Value) -> Option<Value> {
+        self.bottleneck.as_ref().map(value)
     }
 
     fn media(&self) -> impl Iterator<Item = &FlowRecord> {
@@ -157,74 +174,87 @@ impl View<'_> {
 
     /// Payload delivered in order by media and bulk flows since the warm-up, per flow and over the media rate.
     fn t_over_mu(&self) -> Option<f64> {
-        let delivered: u64 = self.lasting().map(|(_, flow)| flow.bytes_delivered - flow.bytes_at_warm_up).sum();
-        self.per_flow_over_rate(delivered, self.warm_up())
+        let delivered: u64 = self.sharing().map(|(_, flow)| flow.bytes_after_warm_up()).sum();
+        self.per_flow_over_rate(delivered)
     }
 
     /// The same from the bytes that left the bottleneck, headers and retransmissions included, since the warm-up.
     fn t_over_mu_wire(&self) -> Option<f64> {
-        let link = self.bottleneck?;
-        // Counters of the link are per group, so that web traffic can be left out.
-        let lasting = |group: &usize| !self.plan.groups[*group].flow.application.is_web();
-        let groups = (0..link.groups.len()).filter(lasting);
-        self.per_flow_over_rate(groups.map(|group| link.groups[group].bytes_out).sum(), self.warm_up())
+        // Counters of the link are per group, so that web traffic and the ACKs of flows in the other direction can be
+        // left out.
+        let groups = self.groups(|group, is_web| !is_web && self.crossing[group]);
+        self.per_flow_over_rate(self.bytes_out(&groups)?)
     }
 
-    fn per_flow_over_rate(&self, bytes: u64, since: Duration) -> Option<f64> {
-        let span = self.scenario.duration.duration().saturating_sub(since).as_secs_f64();
-        let throughput = bytes as f64 * 8.0 / self.lasting().count() as f64 / span;
-        self.media_rate().map(|rate| throughput / rate)
+    fn per_flow_over_rate(&self, bytes: u64) -> Option<f64> {
+        let flows = self.sharing().count();
+        let throughput = bytes as f64 * 8.0 / flows as f64 / self.span();
+        self.media_rate().filter(|_| flows > 0).map(|rate| throughput / rate)
     }
 
-    fn warm_up(&self) -> Duration {
-        self.scenario.measure.warm_up.duration()
+    /// Returns the numbers of the groups that a condition on number and web traffic chooses.
+    fn groups(&self, choose: impl Fn(usize, bool) -> bool) -> Vec<usize> {
+        let is_web = |group: usize| self.plan.groups[group].flow.application.is_web();
+        (0..self.plan.groups.len()).filter(|group| choose(*group, is_web(*group))).collect()
+    }
+
+    /// Returns the bytes of these groups that left the bottleneck in the measured interval.
+    fn bytes_out(&self, groups: &[usize]) -> Option<u64> {
+        let link = self.bottleneck.as_ref()?;
+        Some(groups.iter().map(|group| link.bytes_out_of(*group)).sum())
+    }
+
+    /// Returns the length of the measured interval in seconds.
+    fn span(&self) -> f64 {
+        self.scenario.duration.duration().saturating_sub(self.scenario.measure.warm_up.duration()).as_secs_f64()
     }
 
     fn web_mbps(&self) -> Option<f64> {
-        let link = self.bottleneck?;
-        let is_web = |group: &usize| self.plan.groups[*group].flow.application.is_web();
-        let groups: Vec<usize> = (0..link.groups.len()).filter(is_web).collect();
-        let bytes: u64 = groups.iter().map(|group| link.groups[*group].bytes_out).sum();
-        let span = self.scenario.duration.duration().saturating_sub(self.warm_up()).as_secs_f64();
-        (!groups.is_empty()).then(|| bytes as f64 * 8.0 / span / 1e6)
+        let groups = self.groups(|_, is_web| is_web);
+        let bytes = self.bytes_out(&groups).filter(|_| !groups.is_empty())?;
+        Some(bytes as f64 * 8.0 / self.span() / 1e6)
     }
 
-    fn utilisation(&self) -> Option<f64> {
-        let end = Instant::ZERO + self.scenario.duration.duration();
-        self.bottleneck.map(|link| link.utilisation(end))
-    }
-
-    /// Returns the mean rate of the first group's flows over that of all lasting flows, where there are others.
+    /// Returns the mean rate of the first group's flows over that of all flows that share the bottleneck, if there are
+    /// others.
     fn first_group_rate_ratio(&self) -> Option<f64> {
         let (first, others): (Vec<_>, Vec<_>) =
-            self.lasting().partition(|(index, _)| self.plan.flows[*index].group == 0);
-        let delivered = |flows: &[(usize, &FlowRecord)]| -> u64 {
-            flows.iter().map(|(_, flow)| flow.bytes_delivered - flow.bytes_at_warm_up).sum()
-        };
+            self.sharing().partition(|(index, _)| self.plan.flows[*index].group == 0);
+        let delivered =
+            |flows: &[(usize, &FlowRecord)]| -> u64 { flows.iter().map(|(_, flow)| flow.bytes_after_warm_up()).sum() };
         let (of_first, of_others) = (delivered(&first), delivered(&others));
         let fair = (of_first + of_others) as f64 / (first.len() + others.len()) as f64;
         let is_shared = !first.is_empty() && !others.is_empty() && fair > 0.0;
         is_shared.then(|| of_first as f64 / first.len() as f64 / fair)
     }
 
-    fn drop_rate(&self) -> Option<f64> {
-        let total = self.bottleneck?.total;
-        (total.packets_in > 0).then(|| total.packets_dropped as f64 / total.packets_in as f64)
+    fn arrivals(&self) -> Option<Arrivals> {
+        self.bottleneck.as_ref().map(LinkMeasures::arrivals)
     }
 
-    /// Returns the share of the packets that the bottleneck dropped for this reason; nothing if its queue is the only one.
-    fn drop_rate_by(&self, cause: DropCause) -> Option<f64> {
-        let (link, bottleneck) = (self.bottleneck?, self.plan.bottleneck_id()?);
-        let at_it = self.recorder.drops.rows().filter(|((at, ..), _)| *at == bottleneck);
-        let of_cause: u64 = at_it.filter(|((.., why), _)| *why == cause).map(|(_, drops)| drops.packets).sum();
-        // Without random losses both parts are known: all of `drop_rate`, and nothing.
-        let has_losses = !link.settings().losses.is_empty();
-        (has_losses && link.total.packets_in > 0).then(|| of_cause as f64 / link.total.packets_in as f64)
+    fn drop_rate(&self) -> Option<f64> {
+        self.arrivals()?.share(self.arrivals()?.packets_dropped)
+    }
+
+    /// Returns what the bottleneck dropped and lost, if it has loss rules: without them both parts of the drop rate are
+    /// known, all of it and nothing.
+    fn lossy_arrivals(&self) -> Option<Arrivals> {
+        self.arrivals().filter(|_| self.link.is_some_and(|link| !link.settings().losses.is_empty()))
+    }
+
+    fn queue_drop_rate(&self) -> Option<f64> {
+        let arrivals = self.lossy_arrivals()?;
+        arrivals.share(arrivals.packets_dropped - arrivals.packets_lost)
+    }
+
+    fn random_loss_rate(&self) -> Option<f64> {
+        let arrivals = self.lossy_arrivals()?;
+        arrivals.share(arrivals.packets_lost)
     }
 
     /// Returns the packets that links other than the bottleneck dropped, if they did.
     fn dropped_elsewhere(&self) -> Option<u64> {
-        // Measures of the bottleneck are those of the whole run, the warm-up included.
+        // A count, and so of the whole run.
         let bottleneck = self.plan.bottleneck_id();
         let elsewhere = self.recorder.drops.rows().filter(|((link, ..), _)| Some(*link) != bottleneck);
         let dropped: u64 = elsewhere.map(|(_, drops)| drops.packets).sum();
@@ -233,15 +263,16 @@ impl View<'_> {
 
     /// Returns the share of the packets that the bottleneck's queue marked, if it marked any.
     fn mark_rate(&self) -> Option<f64> {
-        let total = self.bottleneck?.total;
-        (total.packets_marked > 0).then(|| total.packets_marked as f64 / total.packets_in as f64)
+        let arrivals = self.arrivals().filter(|arrivals| arrivals.packets_marked > 0)?;
+        arrivals.share(arrivals.packets_marked)
     }
 
     fn media_drop_rate(&self) -> Option<f64> {
-        let link = self.bottleneck?;
-        let is_media = |group: &usize| self.plan.groups[*group].flow.application.is_media();
-        let counters = (0..link.groups.len()).filter(is_media).map(|group| link.groups[group]);
-        let (dropped, offered) = counters
+        let link = self.bottleneck.as_ref()?;
+        let is_media = |group: &usize| self.plan.groups[*group].flow.application.is_media() && self.crossing[*group];
+        let (dropped, offered) = (0..self.plan.groups.len())
+            .filter(is_media)
+            .map(|group| link.arrivals_of(group))
             .fold((0, 0), |(dropped, offered), group| (dropped + group.packets_dropped, offered + group.packets_in));
         (offered > 0).then(|| dropped as f64 / offered as f64)
     }

@@ -7,7 +7,7 @@ use crate::ecn::{marks, network_in_effect};
 use crate::endpoint::carrier_of;
 use crate::link_paths::link_names;
 use crate::plan::Plan;
-use earlybird_scenario::{Flow, Network, Scenario, ScenarioError, Setting, Start, visit_settings};
+use earlybird_scenario::{Flow, Network, RateStep, Scenario, ScenarioError, Setting, Start, Time, visit_settings};
 use earlybird_sim::Carrier;
 use earlybird_tcp::EcnMode;
 use std::collections::BTreeSet;
@@ -45,7 +45,12 @@ fn is_used(setting: &Setting, effect: &Effect) -> bool {
 
 fn complaint(setting: &Setting, scenario: &Scenario) -> ScenarioError {
     let late = scenario.flows.iter().find(|flow| setting.path == format!("flows.{}", flow.name));
+    let is_step = setting.path.contains("rate-steps");
     let (problem, hint) = match (late, &setting.value) {
+        _ if is_step => (
+            "is declared but never used: it comes after the end, or changes nothing",
+            "lengthen `duration`, or take it out.",
+        ),
         (Some(_), _) => ("is declared but never used: it starts after the end", "lengthen `duration`, or take it out."),
         (None, None) => ("is declared but never used: no flow crosses it", "take it out."),
         (None, Some(_)) => ("is declared but never used: with any other value the run is the same", "take it out."),
@@ -84,7 +89,27 @@ fn effect_of(scenario: &Scenario) -> Option<Effect> {
         bare.endpoint.clear();
         flows.push((bare, format!("{} {carrier:?}", endpoint.transport)));
     }
-    Some(Effect { flows, network: network_in_effect(&scenario.network, &crossed, &answers) })
+    let mut network = network_in_effect(&scenario.network, &crossed, &answers);
+    drop_late_steps(&mut network, scenario.duration);
+    Some(Effect { flows, network })
+}
+
+/// Takes out the changes of rates that come after the end of the run.
+fn drop_late_steps(network: &mut Network, end: Time) {
+    let is_in_time = |step: &RateStep| step.at < end;
+    match network {
+        Network::Dumbbell(dumbbell) => {
+            dumbbell.bottleneck.rate_steps.retain(is_in_time);
+            dumbbell.access.rate_steps.retain(is_in_time);
+            dumbbell.reverse.iter_mut().for_each(|reverse| reverse.rate_steps.retain(is_in_time));
+        }
+        Network::Links(links) => {
+            for link in links {
+                link.rate_steps.retain(is_in_time);
+                link.reverse.iter_mut().for_each(|reverse| reverse.rate_steps.retain(is_in_time));
+            }
+        }
+    }
 }
 
 pub(crate) fn first_start(flow: &Flow) -> earlybird_scenario::Time {

@@ -1,5 +1,8 @@
 //! Warnings about scenarios that are legal but probably not intended.
 
+mod implausible;
+mod lockstep;
+
 use crate::Outputs;
 use crate::capture::LENGTHS;
 use crate::ecn::{marks, room_in_bytes};
@@ -14,7 +17,8 @@ use earlybird_traffic::minimum_playback_delay;
 use earlybird_units::Duration;
 
 /// Lists settings that are legal but cannot work well: playback delays without time for a retransmission, queues that hold
-/// no packet, transports that need marks which no queue sets, and an end before the first start.
+/// no packet, transports that need marks which no queue sets, constant-rate flows in step, values that no network has, and
+/// an end before the first start.
 ///
 /// # Errors
 /// As [`run`](crate::run).
@@ -24,6 +28,8 @@ pub fn warnings(scenario: &Scenario) -> Result<Vec<ScenarioError>, ScenarioError
     all.extend(marks_that_never_come(scenario, &plan)?);
     all.extend(queues_without_room(scenario, &plan)?);
     all.extend(short_playback_delays(scenario, &plan)?);
+    all.extend(lockstep::flows_in_step(scenario, &plan)?);
+    all.extend(implausible::implausible_values(scenario, &plan));
     Ok(all)
 }
 

@@ -78,7 +78,7 @@ fn every_packet_finds_some_number_of_others_waiting_and_is_dropped_where_that_is
     let report = report("dumbbell.toml", &[("duration", "60s"), ("measure.queue-positions", "true")]);
     for (row, group) in texts(&report, "link_groups", "group").iter().enumerate() {
         let [offered, dropped] =
-            ["packets_in", "packets_dropped"].map(|name| wholes(&report, "link_groups", name)[row]);
+            ["measured_packets_in", "measured_packets_dropped"].map(|name| wholes(&report, "link_groups", name)[row]);
         assert!(dropped > 0, "{group}");
         assert_eq!(sum_where(&report, group, |_| true), offered, "{group}");
         assert_eq!(sum_where(&report, group, |waiting| waiting == 79), dropped, "{group}");
@@ -90,7 +90,7 @@ fn every_packet_finds_some_number_of_others_waiting_and_is_dropped_where_that_is
 fn queues_that_are_served_count_positions_too() {
     let asked = ("measure.queue-positions", "true");
     let report = report("queue-red.toml", &[("duration", "20s"), asked]);
-    let offered = wholes(&report, "link_groups", "packets_in")[0];
+    let offered = wholes(&report, "link_groups", "measured_packets_in")[0];
     let group = &texts(&report, "link_groups", "group")[0];
     assert_eq!(sum_where(&report, group, |_| true), offered);
     assert!(sum_where(&report, group, |waiting| waiting > 5) > 0);

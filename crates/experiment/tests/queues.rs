@@ -59,7 +59,7 @@ fn drop_rate_after_warm_up(report: &Report) -> f64 {
         Column::Integer(values) => values[0] as f64,
         other => panic!("{other:?}"),
     };
-    count("packets_dropped") / count("packets_in")
+    count("measured_packets_dropped") / count("measured_packets_in")
 }
 
 fn is_near(value: f64, expected: f64, share: f64) -> bool {

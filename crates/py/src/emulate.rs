@@ -138,6 +138,7 @@ fn snapshot_dict<'py>(py: Python<'py>, snapshot: &Snapshot) -> PyResult<Bound<'p
     dict.set_item("unrouted", snapshot.rejections.unrouted)?;
     dict.set_item("overflows", snapshot.rejections.overflows)?;
     dict.set_item("undelivered", snapshot.stats.undelivered)?;
+    dict.set_item("device_drops", snapshot.device_drops)?;
     dict.set_item("delay_added", timing_dict(py, &snapshot.stats.delays)?)?;
     Ok(dict)
 }
@@ -146,10 +147,11 @@ fn link_dict<'py>(py: Python<'py>, link: &LinkSnapshot) -> PyResult<Bound<'py, P
     let dict = PyDict::new(py);
     dict.set_item("link", &link.name)?;
     dict.set_item("packets_in", link.total.packets_in)?;
-    dict.set_item("packets_out", link.total.packets_out())?;
+    dict.set_item("packets_out", link.total.packets_out)?;
     dict.set_item("packets_dropped", link.total.packets_dropped)?;
     dict.set_item("packets_marked", link.total.packets_marked)?;
     dict.set_item("bytes_out", link.total.bytes_out)?;
+    dict.set_item("packets_waiting", link.total.packets_waiting)?;
     dict.set_item("queue_packets", link.waiting)?;
     dict.set_item("max_queue_packets", link.most_waiting)?;
     dict.set_item("mean_queue_delay_ms", link.mean_queue_delay_ms)?;

@@ -19,7 +19,8 @@ use std::fmt::Debug;
 pub enum QueueLimit {
     /// Everything may.
     Unlimited,
-    /// As in ns-2, a limit of L packets lets L − 1 wait while one more is being sent.
+    /// As in ns-2, a limit of L packets lets L − 1 wait while one more is being sent. With a limit of 1, which makes ns-2
+    /// drop everything, a link takes a packet only while it is idle.
     Packets(u32),
     /// Bytes, with the same rule.
     Bytes(u64),
@@ -29,10 +30,17 @@ impl QueueLimit {
     /// Returns what packets must be smaller than for a link that is idle to take them.
     pub fn max_bytes_when_idle(self) -> u64 {
         match self {
-            Self::Packets(limit) if limit < 2 => 0,
+            Self::Packets(0) => 0,
             Self::Unlimited | Self::Packets(_) => u64::MAX,
             Self::Bytes(limit) => limit,
         }
+    }
+
+    /// Returns the limit for a queue in front of a link that takes no packet while it is busy if the limit is 1: such a
+    /// packet passes through the queue.
+    #[must_use]
+    pub const fn passing_one(self) -> Self {
+        if let Self::Packets(1) = self { Self::Packets(2) } else { self }
     }
 
     /// Returns a number of packets, `most` at most, beside fewer of which there is room whatever their size.

@@ -90,8 +90,8 @@ impl Walk<'_> {
         schema: SchemaNode<'_>,
     ) {
         let Some(element) = at(document, steps).as_array_mut().map(|list| list.remove(index)) else { return };
-        // There is no scenario without any flow or link.
-        let is_last = at(document, steps).as_array().is_some_and(Vec::is_empty);
+        // There is no scenario without any flow or link; of losses and changes of a rate none is needed.
+        let is_last = at(document, steps).as_array().is_some_and(Vec::is_empty) && is_needed(steps);
         let without = read(document, self.scenario).filter(|_| !is_last);
         if let Some(list) = at(document, steps).as_array_mut() {
             list.insert(index, element);
@@ -132,6 +132,11 @@ impl Walk<'_> {
         table.remove(key);
         read(document, self.scenario)
     }
+}
+
+/// Returns whether a list must have an element: that of flows, or of links.
+fn is_needed(steps: &[Step]) -> bool {
+    matches!(steps.last(), Some(Step::Key(key)) if key == "flows" || key == "links")
 }
 
 /// Returns other values of a setting's kind; not all of them need be legal.

@@ -38,7 +38,7 @@ pub use external_stack::{ExternalConnection, ExternalDatagram, ExternalEvent, Ex
 pub use flow_stats::{FlowEnd, FlowGauges};
 pub use ids::{EndpointId, FlowId, GroupId, LinkId, NodeId, RouteId};
 pub use impairment::{CorrelatedBernoulli, Duplication, Impairments, Reordering};
-pub use link::{Counters, Link, LinkSettings};
+pub use link::{Arrivals, Counters, Link, LinkCounts, LinkReading, LinkSettings};
 pub use loss::{Fading, FourState, GilbertElliott, Loss, LossRule};
 pub use network::{Network, NoRoute, fewest_links};
 pub use observer::{DropCause, Observer, PacketEvent};

@@ -6,6 +6,7 @@
 
 mod backlog;
 mod event_driven;
+mod reading;
 
 use crate::loss::Loss;
 use crate::observer::DropCause;
@@ -19,6 +20,8 @@ use event_driven::QueueServer;
 
 use backlog::LinkBacklog;
 pub(crate) use event_driven::EnqueueOutcome;
+pub use reading::{Arrivals, LinkCounts, LinkReading};
+use reading::{Held, MeasuredInterval};
 
 /// Settings of a link.
 #[derive(Clone, Debug)]
@@ -63,19 +66,22 @@ impl LinkSettings {
     }
 }
 
-/// Packet counters of a link.
+/// Packets of a link as they are counted on arrival. See [`Link::reading`] for what became of them up to a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Counters {
     /// Packets that arrived.
     pub packets_in: u64,
-    /// Bytes of packets that were not dropped, including those that still wait. See
-    /// [`Link::bits_sent`].
-    pub bytes_out: u64,
+    /// Bytes of packets that were not dropped.
+    pub bytes_accepted: u64,
     /// Packets that were dropped, by a loss rule or by the queue.
     pub packets_dropped: u64,
+    /// Packets that a loss rule dropped.
+    pub packets_lost: u64,
     /// Packets that the queue marked with CE.
     pub packets_marked: u64,
+    /// Packets whose transmission has begun, on an event-driven link.
+    started: (u64, u64),
 }
 
 impl Counters {
@@ -83,7 +89,7 @@ impl Counters {
     fn count(&mut self, bytes: u32, is_kept: bool) {
         self.packets_in += 1;
         if is_kept {
-            self.bytes_out += u64::from(bytes);
+            self.bytes_accepted += u64::from(bytes);
         } else {
             self.packets_dropped += 1;
         }
@@ -92,11 +98,15 @@ impl Counters {
     /// Counts the drop of a packet that was accepted before.
     fn drop_later(&mut self, bytes: u32) {
         self.packets_dropped += 1;
-        self.bytes_out -= u64::from(bytes);
+        self.bytes_accepted -= u64::from(bytes);
+    }
+
+    fn start(&mut self, bytes: u32) {
+        self.started = (self.started.0 + 1, self.started.1 + u64::from(bytes));
     }
 
     /// Returns the packets that were not dropped.
-    pub const fn packets_out(&self) -> u64 {
+    pub const fn packets_accepted(&self) -> u64 {
         self.packets_in - self.packets_dropped
     }
 }
@@ -104,15 +114,14 @@ impl Counters {
 /// By group, a histogram of the queue length that arriving packets found.
 #[derive(Clone, Debug)]
 struct QueueLengths {
-    from: Instant,
     /// By group, by number of packets.
     counts: Vec<Vec<u64>>,
 }
 
 impl QueueLengths {
     #[cold]
-    fn count(&mut self, now: Instant, packet: &Packet, waiting: usize) {
-        let Some(counts) = self.counts.get_mut(packet.group.0 as usize).filter(|_| now >= self.from) else { return };
+    fn count(&mut self, packet: &Packet, waiting: usize) {
+        let Some(counts) = self.counts.get_mut(packet.group.0 as usize) else { return };
         if counts.len() <= waiting {
             counts.resize(waiting + 1, 0);
         }
@@ -125,22 +134,20 @@ impl QueueLengths {
 #[repr(C, align(64))]
 pub struct Link {
     free_at: Timestamp,
-    /// Set by [`Link::count_until`].
-    end: Instant,
+    /// The next end of the measured interval that has not passed.
+    next_reading: Instant,
     clock: TransmissionClock,
     delay: Duration,
     delay_seconds: f64,
     /// The packet size for the fast path: the last packet had it, an idle link accepts it, and the link
     /// is plain. 0 disables the fast path.
     fast_path_bytes: u32,
-    /// The time at which counting by group starts.
-    counts_from: Instant,
     /// Packets whose transmission has not begun, and perhaps some that were not removed yet. Empty on event-driven links.
     waiting: LinkBacklog,
     /// Below this length one more packet has room and sets no new maximum.
     usual: usize,
-    /// Sum of all queueing delays.
-    pub waited: Duration,
+    /// Sum of all queueing delays of a link of the analytic model, those to come included.
+    waited: Duration,
     /// Counters since the start of the run.
     pub total: Counters,
     /// The queue of an event-driven link.
@@ -157,16 +164,13 @@ pub struct Link {
     limit: QueueLimit,
     /// Bytes in the queue of an event-driven link.
     queued_bytes: u64,
-    /// By group, since the time set by [`Link::count_groups`].
-    pub groups: Vec<Counters>,
+    /// By group, if [`Link::count_groups`] asked for them.
+    groups: Vec<Counters>,
     /// Set by [`Link::count_queue_lengths`].
     queue_lengths: Option<Box<QueueLengths>>,
-    /// The part of [`Link::waited`] of packets that the queue dropped later.
-    pub dropped_queueing_delay: Duration,
     /// The greatest queue length in packets.
     pub max_backlog: usize,
-    /// Transmission time after the end of packets whose departure was computed before.
-    transmission_after_end: Duration,
+    measured: Box<MeasuredInterval>,
     settings: Box<LinkSettings>,
 }
 
@@ -175,12 +179,11 @@ impl Link {
         let has_losses = !settings.losses.is_empty();
         Self {
             free_at: Timestamp::ZERO,
-            end: Instant::NEVER,
+            next_reading: Instant::ZERO,
             clock: TransmissionClock::new(settings.rate),
             delay: settings.delay,
             delay_seconds: settings.delay.as_secs_f64(),
             fast_path_bytes: 0,
-            counts_from: Instant::NEVER,
             waiting: LinkBacklog::default(),
             usual: 0,
             waited: Duration::ZERO,
@@ -195,55 +198,28 @@ impl Link {
             queued_bytes: 0,
             groups: Vec::new(),
             queue_lengths: None,
-            dropped_queueing_delay: Duration::ZERO,
             max_backlog: 0,
-            transmission_after_end: Duration::ZERO,
+            measured: Box::default(),
             settings: Box::new(settings),
         }
     }
 
-    /// Counts the packets of each of `groups` groups from a given time on.
-    pub fn count_groups(&mut self, groups: usize, from: Instant) {
+    /// Counts the packets of each of `groups` groups.
+    pub fn count_groups(&mut self, groups: usize) {
         self.groups = vec![Counters::default(); groups];
-        self.counts_from = from;
     }
 
-    /// Counts the queue lengths that packets of `groups` groups find, from a given time on.
-    pub fn count_queue_lengths(&mut self, groups: usize, from: Instant) {
+    /// Counts the queue lengths that packets of `groups` groups find in the measured interval.
+    pub fn count_queue_lengths(&mut self, groups: usize) {
         (self.is_plain, self.fast_path_bytes) = (false, 0);
         // Every packet must now take the slow path, which counts.
-        self.queue_lengths = Some(Box::new(QueueLengths { from, counts: vec![Vec::new(); groups] }));
-    }
-
-    /// Sets the end of the run for [`Link::bits_sent`]. Must be called before the first packet.
-    pub fn count_until(&mut self, end: Instant) {
-        self.end = end;
-    }
-
-    /// Returns the bits that the link has sent by the time that [`Link::count_until`] named, when the world has come to it.
-    pub fn bits_sent(&self) -> f64 {
-        let seconds_left = self.transmission_after_end.as_secs_f64();
-        let known = || seconds_left * self.settings.rate.bits_per_second() as f64;
-        // `bytes_out` counts on arrival: subtract what was not on the wire by the end.
-        let unsent = self.server.as_ref().map_or_else(known, |server| self.unsent_by(server));
-        self.total.bytes_out as f64 * 8.0 - unsent
+        self.queue_lengths = Some(Box::new(QueueLengths { counts: vec![Vec::new(); groups] }));
     }
 
     /// Returns by group how many packets found 0, 1, 2 … packets waiting when they came to the queue, those included that it
     /// had no room for; nothing unless asked for.
     pub fn queue_lengths(&self) -> &[Vec<u64>] {
         self.queue_lengths.as_ref().map_or(&[], |queue_lengths| &queue_lengths.counts)
-    }
-
-    /// Returns how much of what the link could send before `end` it sent: what waits there at the end is not sent.
-    pub fn utilisation(&self, end: Instant) -> f64 {
-        self.bits_sent() / self.settings().bits_before(end)
-    }
-
-    /// Returns the mean queueing delay of the packets that the link sent, in milliseconds.
-    pub fn mean_queue_delay_ms(&self) -> f64 {
-        1e3 * self.waited.saturating_sub(self.dropped_queueing_delay).as_secs_f64()
-            / self.total.packets_out().max(1) as f64
     }
 
     /// Returns the link's settings.
@@ -257,23 +233,26 @@ impl Link {
     #[inline(never)]
     pub(crate) fn accept(&mut self, timestamp: &mut Timestamp, packet: &Packet) -> bool {
         let now = *timestamp;
+        if now.at >= self.next_reading {
+            self.take_readings(now.at);
+        }
         // The fast path needs the usual size, and no tie with the end of a transmission, which ns-2's clock decides.
         if packet.bytes != self.fast_path_bytes || self.free_at.at == now.at {
             return self.accept_slow_path(timestamp, packet);
         }
         if self.free_at.at < now.at {
             // An idle link has no packets waiting: forget those that have left.
-            self.waiting.clear();
+            self.waiting.restart(packet.bytes, packet.group);
             let time = self.clock.repeat_first();
             *timestamp = self.transmit_at(now, time);
-        } else if self.waiting.len() < self.usual && self.waiting.push_if_room(now, self.free_at, packet.bytes) {
+        } else if self.waiting.len() < self.usual && self.waiting.push_if_room(now, self.free_at, packet) {
             self.waited += self.free_at.at - now.at;
             let time = self.clock.repeat();
             *timestamp = self.transmit_at(self.free_at, time);
         } else {
             return self.accept_slow_path(timestamp, packet);
         }
-        self.count(now.at, packet, true);
+        self.count(packet, true);
         true
     }
 
@@ -285,9 +264,12 @@ impl Link {
         // A packet that arrives just when the last one leaves finds the link idle, or not, as ns-2's clock says.
         let is_idle = self.free_at.is_not_after(*timestamp);
         let is_kept = !is_lost && self.has_room(*timestamp, is_idle, packet);
-        self.count(timestamp.at, packet, is_kept);
+        self.count(packet, is_kept);
+        if is_lost {
+            self.count_loss(packet);
+        }
         if is_kept {
-            *timestamp = self.transmit(*timestamp, is_idle, packet.bytes);
+            *timestamp = self.transmit(*timestamp, is_idle, packet);
         }
         is_kept
     }
@@ -307,18 +289,22 @@ impl Link {
     #[inline]
     fn has_room(&mut self, now: Timestamp, is_idle: bool, packet: &Packet) -> bool {
         if is_idle {
-            self.waiting.clear();
+            self.waiting.restart(packet.bytes, packet.group);
         } else if self.waiting.len() >= self.usual || self.queue_lengths.is_some() {
             self.waiting.remove_started(now);
         }
-        if let Some(queue_lengths) = &mut self.queue_lengths {
-            queue_lengths.count(now.at, packet, self.waiting.len());
+        if let Some(queue_lengths) = self.queue_lengths.as_mut().filter(|_| self.measured.contains(now.at)) {
+            queue_lengths.count(packet, self.waiting.len());
+        }
+        if is_idle {
+            return u64::from(packet.bytes) < self.max_bytes_when_idle;
         }
         self.limit.has_room(self.waiting.len(), self.waiting.bytes(), packet.bytes)
     }
 
     /// Returns when an accepted packet arrives at the far end.
-    fn transmit(&mut self, now: Timestamp, is_idle: bool, bytes: u32) -> Timestamp {
+    fn transmit(&mut self, now: Timestamp, is_idle: bool, packet: &Packet) -> Timestamp {
+        let bytes = packet.bytes;
         // Loss rules and histograms must see every packet, so that such links never use the fast path.
         let fits = self.is_plain && u64::from(bytes) < self.max_bytes_when_idle;
         self.fast_path_bytes = if fits { bytes } else { 0 };
@@ -327,7 +313,7 @@ impl Link {
             self.transmit_at(now, time)
         } else {
             // The start of transmission is final: the discipline is FIFO, and no later packet can change it.
-            self.waiting.push(now, self.free_at, bytes);
+            self.waiting.push(now, self.free_at, packet);
             self.update_max_backlog();
             self.waited += self.free_at.at - now.at;
             let time = self.clock.send(bytes);
@@ -347,39 +333,50 @@ impl Link {
     #[inline]
     fn transmit_at(&mut self, start: Timestamp, (span, seconds): (Duration, f64)) -> Timestamp {
         self.free_at = start.after(span, seconds);
-        // Bits behind the end of the run are subtracted in `bits_sent`.
-        if self.free_at.at > self.end {
-            self.count_after_end(start.at);
-        }
         start.after(span + self.delay, seconds + self.delay_seconds)
     }
 
-    /// Counts transmission time after the end: chained links compute departures ahead of time.
+    #[inline]
+    fn count(&mut self, packet: &Packet, is_kept: bool) {
+        self.each_counter(packet, |counters| counters.count(packet.bytes, is_kept));
+    }
+
     #[cold]
-    fn count_after_end(&mut self, start: Instant) {
-        self.transmission_after_end += self.free_at.at - start.max(self.end);
+    fn count_loss(&mut self, packet: &Packet) {
+        self.each_counter(packet, |counters| counters.packets_lost += 1);
     }
 
-    #[inline]
-    fn count(&mut self, at: Instant, packet: &Packet, is_kept: bool) {
-        self.each_counter(at, packet, |counters| counters.count(packet.bytes, is_kept));
-    }
-
-    /// Changes the counters of a packet that arrived at this time.
-    #[inline]
-    fn each_counter(&mut self, at: Instant, packet: &Packet, change: impl Fn(&mut Counters)) {
-        change(&mut self.total);
-        if at >= self.counts_from
-            && let Some(group) = self.groups.get_mut(packet.group.0 as usize)
-        {
-            change(group);
+    /// Returns what the link holds at a time, of all packets or of a group's.
+    fn held(&self, at: Instant, group: Option<u32>) -> Held {
+        if let Some(server) = &self.server {
+            return self.held_by(server, at, group);
         }
+        let mut held = Held { queue_time: self.waited, delay_sum: self.waited, ..Held::default() };
+        let rate = self.settings.rate.bits_per_second() as f64;
+        for packet in self.waiting.held(at, self.free_at.at) {
+            let is_queued = packet.start.at > at;
+            if is_queued {
+                held.queued += 1;
+                held.queue_time = held.queue_time.saturating_sub(packet.start.at - packet.came.max(at));
+                held.delay_sum = held.delay_sum.saturating_sub(packet.start.at - packet.came);
+            }
+            held.bits_unsent +=
+                if is_queued { f64::from(packet.bytes) * 8.0 } else { (packet.end - at).as_secs_f64() * rate };
+            if group.is_none_or(|group| group == packet.group) {
+                held.waiting = (held.waiting.0 + 1, held.waiting.1 + u64::from(packet.bytes));
+            }
+        }
+        held.packets_started = self.total.packets_accepted() - held.queued;
+        held
     }
 
     /// Returns how many packets wait at a time not before the last arrival.
     pub fn backlog(&mut self, at: Instant) -> usize {
         if let Some(server) = &self.server {
             return server.len();
+        }
+        if at >= self.next_reading {
+            self.take_readings(at);
         }
         self.waiting.remove_started_by(at);
         self.waiting.len()
@@ -423,7 +420,7 @@ mod tests {
             packets in vec((0_u64..4, 0_u64..4_000, prop_oneof![4 => Just(1040_u32), 1 => Just(40), 1 => Just(1500)]), 1..200),
         ) {
             let (mut plain, mut watched) = (link(limit), link(limit));
-            watched.count_queue_lengths(1, Instant::NEVER);
+            watched.count_queue_lengths(1);
             let mut now = Timestamp::ZERO;
             for (kind, micros, bytes) in packets {
                 // Some come at once, some just when the link falls idle, some before, some after a rest.

@@ -299,8 +299,9 @@ impl<O: Observer> World<O> {
 
     fn on_mark(&mut self) {
         let open = self.endpoints.chunks_exact(2).filter(|pair| pair[0].is_in_use);
-        let received: Vec<_> = open.map(|pair| (pair[0].flow, pair[1].agent.received())).collect();
-        self.forwarder.observer.on_mark(&received);
+        let counters = open.filter_map(|pair| Some((pair[0].flow, self.counters_of(&pair[0], &pair[1])?)));
+        let counters: Vec<_> = counters.collect();
+        self.forwarder.observer.on_mark(&counters);
     }
 
     fn on_sample(&mut self) {
@@ -408,17 +409,21 @@ impl<O: Observer> World<O> {
 
     fn report_end(&mut self, opener: EndpointId) {
         let [opener, listener] = [opener, opener.peer()].map(|id| &self.endpoints[id.0 as usize]);
+        // One that is not in use was reported when it was released.
+        let end = self.counters_of(opener, listener).filter(|_| opener.is_in_use);
+        if let Some(end) = end {
+            self.forwarder.observer.on_end(opener.flow, &end);
+        }
+    }
+
+    /// Returns the counters of a connection up to now.
+    fn counters_of(&self, opener: &Endpoint, listener: &Endpoint) -> Option<FlowEnd> {
         match (&opener.agent, &listener.agent) {
-            // Reported when it was released.
-            _ if !opener.is_in_use => {}
             (Agent::Tcp(sender), Agent::Tcp(receiver)) => {
-                let end = FlowEnd::of(self.forwarder.now.at, sender, Some(receiver));
-                self.forwarder.observer.on_end(opener.flow, &end);
+                Some(FlowEnd::of(self.forwarder.now.at, sender, Some(receiver)))
             }
-            (Agent::Udp(sender), receiver) => {
-                self.forwarder.observer.on_end(opener.flow, &sender.flow_end(receiver.received()));
-            }
-            (Agent::Tcp(_), Agent::Udp(_)) => {}
+            (Agent::Udp(sender), receiver) => Some(sender.flow_end(receiver.received())),
+            (Agent::Tcp(_), Agent::Udp(_)) => None,
         }
     }
 }

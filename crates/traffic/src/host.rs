@@ -6,6 +6,7 @@
 
 use crate::{
     ConnectionId, Encoding, FlowId, Part, PathId, Playout, ReceiverApp, ReceiverIo, Request, SenderApp, SenderIo,
+    Transfer,
 };
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -183,6 +184,8 @@ pub trait AppHost {
     }
     /// Reports an event of an encoder.
     fn on_encoding(&mut self, at: Instant, flow: FlowId, event: Encoding);
+    /// Reports a transfer that is complete.
+    fn on_transfer(&mut self, at: Instant, flow: FlowId, transfer: Transfer);
     /// Reports an event of a receiver application.
     fn on_playout(&mut self, flow: FlowId, event: Playout);
 }
@@ -261,6 +264,10 @@ impl<H: AppHost> SenderIo for SenderHandle<'_, H> {
 
     fn report(&mut self, event: Encoding) {
         self.host.on_encoding(self.now, self.flow(), event);
+    }
+
+    fn complete(&mut self, transfer: Transfer) {
+        self.host.on_transfer(self.now, self.flow(), transfer);
     }
 
     fn close(&mut self, connection: ConnectionId) {

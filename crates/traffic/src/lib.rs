@@ -14,6 +14,7 @@ mod media;
 mod receiver;
 mod segments;
 mod timetable;
+mod transfer;
 mod unit_map;
 mod viewer;
 mod web;
@@ -25,6 +26,7 @@ pub use media::Media;
 pub use receiver::{Completion, Part, Playout, ReceiverApp, ReceiverIo, Reception, cut};
 pub use segments::{Bola, Ladder, LearnToAdapt, Outlook, RateRule, Request, SegmentServer, Throughput};
 pub use timetable::{Frame, Timetable};
+pub use transfer::{Transfer, TransferKind};
 pub use unit_map::UnitMap;
 pub use viewer::{
     AdaptiveDelay, Deadline, Feedback, PlaybackDelay, Rebuffer, SegmentClient, StartRule, Viewer,
@@ -66,6 +68,8 @@ pub trait SenderIo {
     fn is_blocked(&self, connection: ConnectionId) -> bool;
     /// Reports an event to the observer.
     fn report(&mut self, event: Encoding);
+    /// Reports a transfer that is complete.
+    fn complete(&mut self, _transfer: Transfer) {}
     /// Closes a connection whose data are all acknowledged.
     fn close(&mut self, connection: ConnectionId);
     /// Sets the wake-up time. It replaces an earlier one.

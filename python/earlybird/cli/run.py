@@ -13,12 +13,13 @@ from earlybird.loading import DEFAULT_SEED
 from earlybird.outputs import Outputs
 
 if TYPE_CHECKING:
-    from earlybird import quality, runs, store, window_hints
+    from earlybird import quality, queue_hints, runs, store, window_hints
     from earlybird.cli import display
     from earlybird.result import Result
 else:
     display = LateModule("earlybird.cli.display")
     quality = LateModule("earlybird.quality")
+    queue_hints = LateModule("earlybird.queue_hints")
     runs = LateModule("earlybird.runs")
     store = LateModule("earlybird.store")
     window_hints = LateModule("earlybird.window_hints")
@@ -75,7 +76,7 @@ def command(
         show_json(result.summary | media_quality(result))
         return
     display.show_result(result)
-    for note in window_hints.window_hints(result):
+    for note in (*window_hints.window_hints(result), *queue_hints.queue_hints(result)):
         echo_status(note)
     if output:
         echo(f"Result kept in {output / store.run_key(result.scenario, result.seed)}")

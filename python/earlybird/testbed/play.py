@@ -169,7 +169,7 @@ def _result(
         "added_delay_p99_us": late["p99_us"],
         "undelivered": network["undelivered"],
         "tries": network["tries"],
-        "disturbed": late["p99_us"] > MILLISECOND or network["undelivered"] > 0,
+        "disturbed": late["p99_us"] > MILLISECOND or network["undelivered"] > 0 or (network["device_drops"] or 0) > 0,
         "code_version": _core.code_version(KERNEL),
     }
     tables = {

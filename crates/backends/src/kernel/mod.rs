@@ -28,7 +28,7 @@ pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGo
     let event_log = SharedEventLog::open(&setup, outputs, false)?;
     let flow_routes = flow_routes(&topology.flows, &topology.paths);
     let hosts = KernelHosts::new(scenario, &topology.flows)?;
-    let emulator = Emulator::new(topology.network, flow_routes, (DropLog::default(), event_log.clone()));
+    let emulator = Emulator::new(topology.network, flow_routes, (setup.drop_log(), event_log.clone()));
     let capture = opened(outputs.capture.as_deref(), Capture::create)?;
     let [near, far] = hosts.devices()?;
     let config = RunConfig { backend: "kernel", hosts, bridge: Bridge::new(near, far), emulator, capture, event_log };

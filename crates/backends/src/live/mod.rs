@@ -44,7 +44,7 @@ pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGo
     let hosts =
         LiveHosts::new(namespaces, sockets, Clock::since(bridge.started()), seed, &topology.flows, event_log.as_ref())
             .map_err(|error| machine_error("the stacks cannot be made", io::Error::other(error)))?;
-    let emulator = Emulator::new(topology.network, flow_routes, (DropLog::default(), event_log.clone())).within_udp();
+    let emulator = Emulator::new(topology.network, flow_routes, (setup.drop_log(), event_log.clone())).within_udp();
     let config = RunConfig { backend: "live", hosts, bridge, emulator, capture, event_log };
     execute(scenario, &setup, topology.flows, config, keep_going)
 }

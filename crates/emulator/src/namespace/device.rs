@@ -9,6 +9,10 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 /// The name of the device.
 const DEVICE: &str = "eb0";
+/// Packets that wait at the device for the emulator to read them. The default of the TUN driver is 500
+/// (`TUN_READQ_SIZE` of `drivers/net/tun.c`), which a burst of TCP fills while the emulator's thread waits for a processor;
+/// what finds the queue full is dropped in front of the emulated network.
+const QUEUE_LENGTH: libc::c_int = 10_000;
 /// Prefix length and network mask of the host's networks.
 const PREFIX_V6: u32 = 64;
 const NETMASK_V4: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 0);
@@ -80,6 +84,7 @@ pub(super) fn add(host: HostConfig) -> io::Result<OwnedFd> {
     call(&device, libc::TUNSETIFF, &mut request(DEVICE, Value { flags: packets }))?;
     let v4 = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
     call(&v4, libc::SIOCSIFMTU, &mut request(DEVICE, Value { number: host.mtu.into() }))?;
+    call(&v4, libc::SIOCSIFTXQLEN, &mut request(DEVICE, Value { number: QUEUE_LENGTH }))?;
     call(&v4, libc::SIOCSIFADDR, &mut request(DEVICE, Value { address: address(host.v4) }))?;
     call(&v4, libc::SIOCSIFNETMASK, &mut request(DEVICE, Value { address: address(NETMASK_V4) }))?;
     call(&v4, libc::SIOCSIFFLAGS, &mut request(DEVICE, up()))?;

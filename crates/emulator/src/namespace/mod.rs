@@ -43,6 +43,15 @@ impl HostDevice {
         Ok(Self { device: device::add(host)? })
     }
 
+    /// Returns the number of packets that were dropped because the queue of the device was full.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel does not report it.
+    pub fn dropped(&self) -> io::Result<u64> {
+        dropped_by(&std::fs::read_to_string("/proc/net/dev")?)
+    }
+
     /// Returns the device; see [`Namespace::device`].
     pub const fn device(&self) -> &OwnedFd {
         &self.device
@@ -140,8 +149,7 @@ impl Namespace {
             enter(self.user.as_ref(), &self.net)?;
             Ok([id_mapping::open(c"/proc/self/net/dev")?])
         })?;
-        let counts = io::read_to_string(File::from(counts))?;
-        device::dropped(&counts).ok_or_else(|| io::Error::other("/proc/net/dev does not list the device"))
+        dropped_by(&io::read_to_string(File::from(counts))?)
     }
 
     /// Writes a sysctl of the namespace, a file below `/proc/sys/net`.
@@ -169,6 +177,10 @@ impl Namespace {
         unsafe { command.pre_exec(move || enter(user.as_ref(), &net)) };
         Ok(command)
     }
+}
+
+fn dropped_by(counts: &str) -> io::Result<u64> {
+    device::dropped(counts).ok_or_else(|| io::Error::other("/proc/net/dev does not list the device"))
 }
 
 fn enter(user: Option<&OwnedFd>, net: &OwnedFd) -> io::Result<()> {

@@ -141,14 +141,28 @@ impl Shell {
             .name("emulator".into())
             .spawn(move || run_bridge([near, far], emulator, observer))?;
         let ended = self.start(programs).and_then(|mut processes| {
-            let ended = processes.wait(|| on_poll(snapshots.try_recv().ok()) && !bridge_thread.is_finished());
+            let ended = processes.wait(|| {
+                let snapshot = snapshots.try_recv().ok().map(|snapshot| self.with_device_drops(snapshot));
+                on_poll(snapshot) && !bridge_thread.is_finished()
+            });
             processes.stop();
             ended
         });
         is_stopped.store(true, Ordering::Relaxed);
         let result = bridge_thread.join().map_err(|_| io::Error::other("the emulator failed"))?;
         let (ended, (last, capture)) = (ended?, result?);
+        let last = self.with_device_drops(last);
         Ok(ShellOutcome { exit: ended, last, capture: capture.map_or(Ok(()), Capture::finish) })
+    }
+
+    /// Adds what the bridge cannot see: packets that its devices dropped before it read them.
+    fn with_device_drops(&self, snapshot: Snapshot) -> Snapshot {
+        let far = match &self.far {
+            Far::Namespace(namespace) | Far::Gateway(namespace) => namespace.dropped(),
+            Far::Host(host) => host.dropped(),
+        };
+        let device_drops = self.near.dropped().and_then(|near| Ok(near + far?)).ok();
+        Snapshot { device_drops, ..snapshot }
     }
 
     fn start(&self, programs: &Programs) -> io::Result<Processes> {

@@ -2,7 +2,7 @@
 
 use crate::bridge::BridgeStats;
 use crate::emulator::{Emulator, Rejections};
-use earlybird_sim::{Counters, Link, LinkId};
+use earlybird_sim::{LinkCounts, LinkId, LinkReading, LinkSettings};
 use earlybird_units::Instant;
 
 /// The state of an emulated network.
@@ -16,6 +16,8 @@ pub struct Snapshot {
     pub rejections: Rejections,
     /// Statistics of the delivery.
     pub stats: BridgeStats,
+    /// Packets that Linux dropped in front of the network, because the queue of a device was full. `None` if it is not known.
+    pub device_drops: Option<u64>,
 }
 
 /// The state of a link.
@@ -24,7 +26,7 @@ pub struct LinkSnapshot {
     /// Its name.
     pub name: String,
     /// Counters since the start.
-    pub total: Counters,
+    pub total: LinkCounts,
     /// Packets in the queue now.
     pub waiting: usize,
     /// The largest number of packets in the queue.
@@ -38,21 +40,22 @@ impl Snapshot {
         let count = emulator.network().links().count() as u32;
         let links = (0..count).map(|number| {
             let waiting = emulator.backlog(at, LinkId(number));
-            LinkSnapshot::new(emulator.network().link(LinkId(number)), waiting)
+            let link = emulator.network().link(LinkId(number));
+            LinkSnapshot::new(link.settings(), &link.reading(at), &link.reading_at_start(), waiting)
         });
         let links = links.collect();
-        Self { at, links, rejections: emulator.rejections(), stats: stats.clone() }
+        Self { at, links, rejections: emulator.rejections(), stats: stats.clone(), device_drops: None }
     }
 }
 
 impl LinkSnapshot {
-    fn new(link: &Link, waiting: usize) -> Self {
+    fn new(settings: &LinkSettings, now: &LinkReading, start: &LinkReading, waiting: usize) -> Self {
         Self {
-            name: link.settings().name.clone(),
-            total: link.total,
+            name: settings.name.clone(),
+            total: now.total,
             waiting,
-            most_waiting: link.max_backlog,
-            mean_queue_delay_ms: link.mean_queue_delay_ms(),
+            most_waiting: now.max_queue,
+            mean_queue_delay_ms: now.mean_queue_delay_ms_since(start),
         }
     }
 }

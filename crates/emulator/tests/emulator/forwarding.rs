@@ -88,7 +88,7 @@ proptest! {
         }
         let total = emulator.network().link(LinkId(0)).total;
         let doubled = emulator.network().impairments(LinkId(0)).packets_duplicated;
-        prop_assert_eq!(came.len() as u64, total.packets_out() + doubled);
+        prop_assert_eq!(came.len() as u64, total.packets_accepted() + doubled);
         prop_assert_eq!(emulator.bytes_in_flight(), 0);
     }
 }
@@ -144,7 +144,7 @@ fn udp_encapsulation_is_transparent() {
     let carried = within_udp(&packet(&[1; 1210], Ecn::NotCapable));
     emulator.offer(millis(0), Side::Near, &carried);
     assert_eq!(deliveries(&mut emulator, millis(100)), [(millis(30), Side::Far, carried)]);
-    assert_eq!(emulator.network().link(LinkId(0)).total.bytes_out, 1250);
+    assert_eq!(emulator.network().link(LinkId(0)).total.bytes_accepted, 1250);
     let unknown = [9, 8, 7, 6].map(|byte| within_udp(&packet(&[], Ecn::NotCapable))[..20 + byte].to_vec());
     for bytes in &unknown {
         emulator.offer(millis(200), Side::Near, bytes);

@@ -1,5 +1,6 @@
 //! Counters of viewers and of the real-time mode, by flow.
 
+use crate::plan::Plan;
 use crate::playout::PlayoutLog;
 use crate::recorder::FlowRecord;
 use crate::table::Table;
@@ -42,8 +43,25 @@ pub(super) fn columns(table: Table, records: &[FlowRecord], end: Instant) -> Tab
         .float("lost_share", real(PlayoutLog::lost_share))
         .float("playback_delay_s", real(PlayoutLog::mean_delay))
         .float("startup_delay_s", real(|log| log.start_up.map_or(f64::NAN, Duration::as_secs_f64)))
-        .integer("stalls", of(|log| log.stalls))
+        .integer("stalls", of(PlayoutLog::stalls))
         .float("stalled_s", records.iter().map(|flow| flow.playout.as_ref().map_or(f64::NAN, stalled)))
         .integer("heartbeats", of(|log| log.heartbeats))
         .integer("reports", of(|log| log.reports))
+}
+
+/// Returns the table of stalls, if some viewer stalls.
+pub(super) fn stalls_table(plan: &Plan, records: &[FlowRecord]) -> Option<Table> {
+    let flows = || plan.flows.iter().zip(records);
+    if !flows().any(|(_, record)| record.playout.as_ref().is_some_and(PlayoutLog::may_stall)) {
+        return None;
+    }
+    let rows: Vec<_> = flows()
+        .flat_map(|(flow, record)| record.playout.iter().map(move |log| (flow, log)))
+        .flat_map(|(flow, log)| log.stalls_until(plan.end).map(move |stall| (&flow.name, stall)))
+        .collect();
+    let table = Table::default()
+        .string("flow", rows.iter().map(|(flow, _)| (*flow).clone()))
+        .float("time_s", rows.iter().map(|(_, (since, _))| since.as_secs_f64()))
+        .float("stalled_s", rows.iter().map(|(_, (_, length))| length.as_secs_f64()));
+    Some(table)
 }

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Measure {
-    /// Throughput, T/µ and the bottleneck's counters by group count from here to the end (default 100 s, at most a tenth of a short run).
+    /// Start of the measured interval, which lasts to the end of the run: rates, shares of packets and means over time are
+    /// measured in it, of flows and links alike (default 100 s, at most a tenth of a short run).
     pub warm_up: Time,
     /// Start-up delays at which lateness is judged (default 1 s … 20 s).
     pub start_up_delays: Vec<Time>,
@@ -20,7 +21,7 @@ pub struct Measure {
     pub series: Option<Time>,
     /// Keep the age of every duplicate ACK of the media flows beside the early-retransmission threshold (default false).
     pub duplicates: bool,
-    /// Count by group how many packets its packets found waiting at the bottleneck, after the warm-up (default false).
+    /// Count by group how many packets its packets found waiting at the bottleneck in the measured interval (default false).
     pub queue_positions: bool,
     /// Keep the delivery time of every unit of the media flows (default false).
     pub deliveries: bool,

@@ -21,7 +21,7 @@ pub struct Dumbbell {
     pub bottleneck: Channel,
     /// The link between a host and its router.
     pub access: Channel,
-    /// The queue of the right-to-left direction of the bottleneck.
+    /// The queue of the right-to-left direction of the bottleneck (default: `"unlimited"`, which never drops).
     #[serde(default)]
     pub reverse_queue: Queue,
     /// Differences of the right-to-left direction of the bottleneck.
@@ -71,7 +71,7 @@ pub struct Channel {
     pub trace: Option<Trace>,
     /// Propagation time of the link.
     pub delay: Time,
-    /// The queue in front.
+    /// The queue in front (default: `"unlimited"`, which never drops).
     #[serde(default)]
     pub queue: Queue,
     /// Random loss before the queue.
@@ -161,7 +161,7 @@ pub struct Link {
     pub trace: Option<Trace>,
     /// Propagation time of the link.
     pub delay: Time,
-    /// The queue in front, in both directions.
+    /// The queue in front, in both directions (default: `"unlimited"`, which never drops).
     #[serde(default)]
     pub queue: Queue,
     /// Random loss before the queue, in the forward direction only.

@@ -43,11 +43,14 @@ macro_rules! queues {
 
         /// The queue in front of a link: its limit if it only drops what finds it full, else the discipline with its parameters.
         ///
-        /// Like ns-2's, a queue of `packets = L` lets L − 1 packets wait while one more is being sent; so do all limits here.
+        /// Like ns-2's, a queue of `packets = L` lets L − 1 packets wait while one more is being sent; so do all limits here. With
+        /// `packets = 1` a link holds one packet: it drops what comes while it sends.
+        ///
+        /// A link without a `queue` has one that never drops (`"unlimited"`).
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case", deny_unknown_fields)]
         pub enum Queue {
-            /// Never drops.
+            /// Never drops: the default where no queue is given.
             #[default]
             Unlimited,
             /// Limit in packets.

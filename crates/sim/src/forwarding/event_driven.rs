@@ -44,8 +44,9 @@ impl<O: Observer> Forwarder<O> {
             // Marks are set on departure: CoDel and its relatives decide when they dequeue.
             if waiting.is_marked {
                 packet.mark();
-                self.network.link_mut(link).count_mark(self.now.at, packet);
+                self.network.link_mut(link).count_mark(self.now.at, waiting.since, packet);
             }
+            self.network.link_mut(link).count_sent(packet);
             if self.network.link(link).is_impaired {
                 self.exit_with_impairments(link, id);
             } else {

@@ -1,24 +1,47 @@
 //! The packets that wait for a link of the analytic model, each with its start of transmission.
 
+use crate::ids::GroupId;
+use crate::packet::Packet;
 use crate::timestamp::Timestamp;
 use earlybird_units::Instant;
+
+/// A packet that was given its start of transmission.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    start: Timestamp,
+    came: Instant,
+    bytes: u32,
+    group: GroupId,
+}
+
+/// A packet that waits, or is being transmitted, at a time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HeldPacket {
+    pub(super) start: Timestamp,
+    pub(super) end: Instant,
+    pub(super) came: Instant,
+    pub(super) bytes: u32,
+    pub(super) group: u32,
+}
 
 /// Start of transmission and size of each packet. Packets that have left stay until room is needed: that costs less
 /// than a ring, which is examined at each end of each step.
 #[derive(Debug)]
 pub(super) struct LinkBacklog {
-    places: Vec<(Timestamp, u32)>,
+    places: Vec<Entry>,
     /// Range of the packets that wait.
     first: usize,
     end: usize,
     bytes: u64,
     /// Arrival of the last packet.
     came: Timestamp,
+    /// Size and group of the packet that started before all in `places`.
+    before: (u32, GroupId),
 }
 
 impl Default for LinkBacklog {
     fn default() -> Self {
-        Self { places: Vec::new(), first: 0, end: 0, bytes: 0, came: Timestamp::ZERO }
+        Self { places: Vec::new(), first: 0, end: 0, bytes: 0, came: Timestamp::ZERO, before: (0, GroupId(0)) }
     }
 }
 
@@ -36,38 +59,61 @@ impl LinkBacklog {
     /// Adds a packet that starts transmission at `start`, if there is capacity. Returns whether
     /// there was.
     #[inline]
-    pub(super) fn push_if_room(&mut self, came: Timestamp, start: Timestamp, bytes: u32) -> bool {
+    pub(super) fn push_if_room(&mut self, came: Timestamp, start: Timestamp, packet: &Packet) -> bool {
         let Some(place) = self.places.get_mut(self.end) else { return false };
-        *place = (start, bytes);
+        *place = Entry { start, came: came.at, bytes: packet.bytes, group: packet.group };
         self.end += 1;
-        self.bytes += u64::from(bytes);
+        self.bytes += u64::from(packet.bytes);
         self.came = came;
         true
     }
 
-    pub(super) fn push(&mut self, came: Timestamp, start: Timestamp, bytes: u32) {
+    pub(super) fn push(&mut self, came: Timestamp, start: Timestamp, packet: &Packet) {
         if self.end == self.places.len() {
             self.grow();
         }
-        self.push_if_room(came, start, bytes);
+        self.push_if_room(came, start, packet);
     }
 
     /// Doubles the capacity or reclaims removed entries.
     fn grow(&mut self) {
         // Reclaim the entries that have left before growing: in steady state the buffer never reallocates.
+        if let Some(last) = self.places[..self.first].last() {
+            self.before = (last.bytes, last.group);
+        }
         self.places.copy_within(self.first..self.end, 0);
         (self.first, self.end) = (0, self.len());
         // Twice the length makes moving rare, amortised to constant cost per packet.
         let wanted = (2 * self.end).max(MIN_CAPACITY);
         if wanted > self.places.len() {
-            self.places.resize(wanted, (Timestamp::ZERO, 0));
+            self.places
+                .resize(wanted, Entry { start: Timestamp::ZERO, came: Instant::ZERO, bytes: 0, group: GroupId(0) });
         }
     }
 
-    /// Removes all packets.
+    /// Removes all packets, because the link is idle and transmits this one at once.
     #[inline]
-    pub(super) fn clear(&mut self) {
+    pub(super) fn restart(&mut self, bytes: u32, group: GroupId) {
         (self.first, self.end, self.bytes) = (0, 0, 0);
+        self.before = (bytes, group);
+    }
+
+    /// Returns the packets that wait at a time and, first, the one that is being transmitted. The last packet leaves at
+    /// `free_at`; nothing may have been removed after that time.
+    pub(super) fn held(&self, at: Instant, free_at: Instant) -> impl Iterator<Item = HeldPacket> {
+        let packets = &self.places[..self.end];
+        // Transmissions follow one another without a gap, so that each ends where the next one starts.
+        let end_of = move |index: usize| packets.get(index).map_or(free_at, |next| next.start.at);
+        let (bytes, group) = self.before;
+        let before = HeldPacket { start: Timestamp::ZERO, end: end_of(0), came: Instant::ZERO, bytes, group: group.0 };
+        let others = (1..).zip(packets).map(move |(next, packet)| HeldPacket {
+            start: packet.start,
+            end: end_of(next),
+            came: packet.came,
+            bytes: packet.bytes,
+            group: packet.group.0,
+        });
+        [before].into_iter().chain(others).filter(move |packet| packet.end > at)
     }
 
     /// Removes the packets that start until a time, or until the last arrival if that is later.
@@ -80,8 +126,8 @@ impl LinkBacklog {
     #[inline]
     pub(super) fn remove_started(&mut self, now: Timestamp) {
         let waiting = &self.places[self.first..self.end];
-        let left = waiting.iter().take_while(|(start, _)| start.is_not_after(now));
-        let (count, bytes) = left.fold((0, 0), |(count, sum), (_, bytes)| (count + 1, sum + u64::from(*bytes)));
+        let left = waiting.iter().take_while(|packet| packet.start.is_not_after(now));
+        let (count, bytes) = left.fold((0, 0), |(count, sum), packet| (count + 1, sum + u64::from(packet.bytes)));
         self.first += count;
         self.bytes -= bytes;
     }
@@ -93,6 +139,11 @@ const MIN_CAPACITY: usize = 4;
 mod tests {
     use super::*;
 
+    fn packet(bytes: u32) -> Packet {
+        let segment = earlybird_wire::Segment::default();
+        Packet::external(crate::ids::RouteId(0), bytes, crate::packet::Content::Segment(segment))
+    }
+
     fn at(nanos: u64) -> Timestamp {
         Timestamp::from_instant(Instant::from_nanos(nanos))
     }
@@ -103,14 +154,14 @@ mod tests {
     fn what_has_begun_when_the_last_packet_comes_is_not_counted_as_waiting() {
         let mut line = LinkBacklog::default();
         for (came, start) in [(0, 10), (5, 20), (15, 30)] {
-            line.push(at(came), at(start), 100);
+            line.push(at(came), at(start), &packet(100));
         }
         assert_eq!((line.len(), line.bytes()), (3, 300));
         line.remove_started_by(Instant::from_nanos(2));
         assert_eq!((line.len(), line.bytes()), (2, 200), "the first began at 10");
         line.remove_started_by(Instant::from_nanos(20));
         assert_eq!((line.len(), line.bytes()), (1, 100));
-        assert!(line.push_if_room(at(40), at(50), 100), "there are places for as many again");
+        assert!(line.push_if_room(at(40), at(50), &packet(100)), "there are places for as many again");
         line.remove_started_by(Instant::from_nanos(20));
         assert_eq!(line.len(), 1, "the third began at 30");
     }
@@ -119,7 +170,7 @@ mod tests {
     fn a_backlog_that_has_grown_keeps_its_order_when_slots_are_reused() {
         let mut line = LinkBacklog::default();
         for nanos in 0..100 {
-            line.push(at(nanos), at(nanos + 10), 1);
+            line.push(at(nanos), at(nanos + 10), &packet(1));
             line.remove_started(at(nanos));
             assert_eq!(line.len() as u64, 10.min(nanos + 1));
         }

@@ -1,12 +1,13 @@
 //! Links that are served packet by packet, because their queue or their rate decides late.
 
+use super::reading::Held;
 use super::{Link, LinkSettings};
 use crate::ids::SlotId;
 use crate::packet::Packet;
 use crate::service_schedule::{DeliveryOpportunities, RateChanges, VariableRate};
 use crate::timestamp::Timestamp;
-use earlybird_queue::{Discipline, Dropped, Queue, Waiting};
-use earlybird_units::Instant;
+use earlybird_queue::{Discipline, Dropped, Queue, QueueLimit, Waiting};
+use earlybird_units::{Duration, Instant};
 use std::sync::Arc;
 
 /// The service times of packets.
@@ -40,14 +41,56 @@ fn waiting(now: Instant, id: SlotId, packet: &Packet) -> Waiting {
     }
 }
 
+/// Packets in the queue, and the times they spend there.
+#[derive(Debug, Default)]
+struct Delays {
+    /// Packets in the queue, and the sum of their arrival times in nanoseconds.
+    queued: u64,
+    arrivals: u128,
+    /// Time integral of the queue length, of packets that have left the queue.
+    queue_time: Duration,
+    /// Sum of the queueing delays of the packets whose transmission has begun.
+    delay_sum: Duration,
+    packets_started: u64,
+}
+
+impl Delays {
+    fn enter(&mut self, now: Instant) {
+        self.queued += 1;
+        self.arrivals += u128::from(now.as_nanos());
+    }
+
+    fn leave(&mut self, now: Instant, since: Instant) {
+        self.queued -= 1;
+        self.arrivals -= u128::from(since.as_nanos());
+        self.queue_time += now - since;
+    }
+
+    fn start(&mut self, now: Instant, since: Instant) {
+        // The queueing delay ends when the transmission begins, and excludes it.
+        self.leave(now, since);
+        self.delay_sum += now - since;
+        self.packets_started += 1;
+    }
+
+    /// Returns the time integral of the queue length up to now.
+    fn queue_time_at(&self, now: Instant) -> Duration {
+        let waited = u128::from(now.as_nanos()) * u128::from(self.queued) - self.arrivals;
+        self.queue_time + Duration::from_nanos(u64::try_from(waited).unwrap_or(u64::MAX))
+    }
+}
+
 /// A queue with its transmitter.
 #[derive(Debug)]
 pub(super) struct QueueServer {
     queue: Box<dyn Queue>,
     schedule: ServiceSchedule,
     dropped: Dropped,
+    delays: Delays,
     /// The end of the transmission in progress.
     free_at: Timestamp,
+    /// Bytes and group of the last packet whose transmission began.
+    last_started: (u32, u32),
     /// A packet of which earlier opportunities sent a part, and the bytes that are left.
     partly_sent: Option<(Waiting, u32)>,
     /// Bytes left of the current opportunity.
@@ -73,10 +116,12 @@ impl QueueServer {
             None => ServiceSchedule::VariableRate(VariableRate::new(settings.rate, Arc::default())),
         };
         Some(Self {
-            queue: settings.discipline.queue(settings.limit, settings.rate, settings.random.clone()),
+            queue: settings.discipline.queue(settings.limit.passing_one(), settings.rate, settings.random.clone()),
             schedule,
             dropped: Dropped::new(),
+            delays: Delays::default(),
             free_at: Timestamp::ZERO,
+            last_started: (0, 0),
             partly_sent: None,
             opportunity_left: 0,
             is_busy: false,
@@ -85,6 +130,11 @@ impl QueueServer {
 
     pub(super) fn len(&self) -> usize {
         self.queue.len()
+    }
+
+    /// Returns whether a packet waits or is being sent.
+    fn is_occupied(&self, now: Timestamp) -> bool {
+        !self.free_at.is_not_after(now) || self.partly_sent.is_some() || !self.queue.is_empty()
     }
 
     /// Returns how many bytes went by earlier opportunities of a packet that is not sent yet.
@@ -100,6 +150,7 @@ impl QueueServer {
                 return None;
             }
             let packet = self.queue.dequeue(now.at, &mut self.dropped)?;
+            self.delays.start(now.at, packet.since);
             self.free_at = wire.send(now, packet.bytes);
             return Some((packet, self.free_at));
         }
@@ -108,10 +159,8 @@ impl QueueServer {
 
     /// Returns the next packet that the current opportunity completes.
     fn take_next(&mut self, now: Instant) -> Option<Waiting> {
-        let fresh = |packet: Waiting| (packet, packet.bytes);
         while self.opportunity_left > 0 {
-            let part = self.partly_sent.take().or_else(|| self.queue.dequeue(now, &mut self.dropped).map(fresh));
-            let (packet, left) = part?;
+            let (packet, left) = self.partly_sent.take().or_else(|| self.start_next(now))?;
             if left <= self.opportunity_left {
                 self.opportunity_left -= left;
                 return Some(packet);
@@ -120,6 +169,13 @@ impl QueueServer {
             self.opportunity_left = 0;
         }
         None
+    }
+
+    /// Returns the next packet of the queue, and how many of its bytes are left to send.
+    fn start_next(&mut self, now: Instant) -> Option<(Waiting, u32)> {
+        let packet = self.queue.dequeue(now, &mut self.dropped)?;
+        self.delays.start(now, packet.since);
+        Some((packet, packet.bytes))
     }
 
     /// Returns the time of the next service, if the link is not idle.
@@ -142,24 +198,51 @@ impl Link {
         self.server.is_some()
     }
 
-    /// Returns the bits that were not sent by the end: those in the queue, and the rest of the packet on the wire.
-    pub(super) fn unsent_by(&self, server: &QueueServer) -> f64 {
+    /// Returns the bits that were not sent by a time: those in the queue, and the rest of the packet on the wire.
+    fn bits_unsent(&self, server: &QueueServer, at: Instant) -> f64 {
         let until = |time| self.settings.bits_before(time);
-        let on_wire = until(server.free_at.at.max(self.end)) - until(self.end);
+        let on_wire = if server.free_at.at > at { until(server.free_at.at) - until(at) } else { 0.0 };
         (self.queued_bytes - server.begun_bytes()) as f64 * 8.0 + on_wire
+    }
+
+    /// Returns what the link holds at a time, of all packets or of a group's.
+    pub(super) fn held_by(&self, server: &QueueServer, at: Instant, group: Option<u32>) -> Held {
+        let (bytes, group_on_wire) = server.last_started;
+        let is_on_wire = server.free_at.at > at && group.is_none_or(|group| group == group_on_wire);
+        let (on_wire, bytes_on_wire) = if is_on_wire { (1, u64::from(bytes)) } else { (0, 0) };
+        let counted = group.map_or(&self.total, |group| &self.groups[group as usize]);
+        let waiting = counted.packets_accepted() - counted.started.0 + on_wire;
+        Held {
+            queued: server.delays.queued,
+            waiting: (waiting, counted.bytes_accepted - counted.started.1 + bytes_on_wire),
+            bits_unsent: self.bits_unsent(server, at),
+            queue_time: server.delays.queue_time_at(at),
+            delay_sum: server.delays.delay_sum,
+            packets_started: server.delays.packets_started,
+        }
     }
 
     /// Enqueues a packet, unless a loss rule drops it.
     pub(crate) fn offer(&mut self, now: Timestamp, id: SlotId, packet: &Packet) -> EnqueueOutcome {
+        self.take_readings_before(now.at);
         // Loss rules come first, in front of the queue, as in ns-2's error models on a link.
         let is_kept = !(self.has_losses && self.is_lost(now.at, packet));
-        self.count(now.at, packet, is_kept);
-        let Some(server) = self.server.as_mut().filter(|_| is_kept) else { return EnqueueOutcome::Lost };
-        if let Some(queue_lengths) = &mut self.queue_lengths {
-            queue_lengths.count(now.at, packet, server.queue.len());
+        self.count(packet, is_kept);
+        if !is_kept {
+            self.count_loss(packet);
         }
+        let Some(server) = self.server.as_mut().filter(|_| is_kept) else { return EnqueueOutcome::Lost };
+        if let Some(queue_lengths) = self.queue_lengths.as_mut().filter(|_| self.measured.contains(now.at)) {
+            queue_lengths.count(packet, server.queue.len());
+        }
+        server.delays.enter(now.at);
         self.queued_bytes += u64::from(packet.bytes);
-        server.queue.enqueue(now.at, waiting(now.at, id, packet), &mut server.dropped);
+        let waiting = waiting(now.at, id, packet);
+        if self.limit == QueueLimit::Packets(1) && server.is_occupied(now) {
+            server.dropped.push_back(waiting);
+        } else {
+            server.queue.enqueue(now.at, waiting, &mut server.dropped);
+        }
         // The discipline reports drops by packet; the new one may be among them.
         let is_refused = server.dropped.iter().any(|dropped| dropped.id == id.number());
         if is_refused { EnqueueOutcome::Refused } else { EnqueueOutcome::Accepted }
@@ -183,8 +266,15 @@ impl Link {
         }
     }
 
+    fn take_readings_before(&mut self, now: Instant) {
+        if now >= self.next_reading {
+            self.take_readings(now);
+        }
+    }
+
     /// Begins a service. Unused bytes of the last opportunity are lost.
     pub(crate) fn begin_service(&mut self, now: Instant) {
+        self.take_readings_before(now);
         if let Some(QueueServer { schedule: ServiceSchedule::Opportunities(opportunities), opportunity_left, .. }) =
             self.server.as_deref_mut()
         {
@@ -196,10 +286,16 @@ impl Link {
     /// Returns the next packet that this service sends, with its arrival at the far end.
     pub(crate) fn send(&mut self, now: Timestamp) -> Option<(Waiting, Timestamp)> {
         let (packet, sent) = self.server.as_mut()?.send(now)?;
-        // The queueing delay ends when the transmission begins, and excludes it.
-        self.waited += now.at - packet.since;
         self.queued_bytes -= u64::from(packet.bytes);
         Some((packet, sent.after(self.delay, self.delay_seconds)))
+    }
+
+    /// Counts a packet that the link sends.
+    pub(crate) fn count_sent(&mut self, packet: &Packet) {
+        self.each_counter(packet, |counters| counters.start(packet.bytes));
+        if let Some(server) = &mut self.server {
+            server.last_started = (packet.bytes, packet.group.0);
+        }
     }
 
     /// Ends a service. Returns the time of the next one.
@@ -215,15 +311,17 @@ impl Link {
     }
 
     pub(crate) fn count_drop(&mut self, now: Instant, since: Instant, packet: &Packet) {
-        self.waited += now - since;
-        // Kept apart: the mean queueing delay is that of packets that were sent.
-        self.dropped_queueing_delay += now - since;
+        // Only the queue's length counts: the mean queueing delay is that of packets that were sent.
+        if let Some(server) = &mut self.server {
+            server.delays.leave(now, since);
+        }
         self.queued_bytes -= u64::from(packet.bytes);
-        // Counted at the arrival time, so that packets of the warm-up are not counted after it.
-        self.each_counter(since, packet, |counters| counters.drop_later(packet.bytes));
+        self.each_counter(packet, |counters| counters.drop_later(packet.bytes));
+        self.count_drop_later(now, since, packet);
     }
 
-    pub(crate) fn count_mark(&mut self, now: Instant, packet: &Packet) {
-        self.each_counter(now, packet, |counters| counters.packets_marked += 1);
+    pub(crate) fn count_mark(&mut self, now: Instant, since: Instant, packet: &Packet) {
+        self.each_counter(packet, |counters| counters.packets_marked += 1);
+        self.count_mark_later(now, since, packet);
     }
 }

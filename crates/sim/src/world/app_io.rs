@@ -7,7 +7,7 @@ use crate::ids::EndpointId;
 use crate::observer::Observer;
 use crate::timestamp::Timestamp;
 use earlybird_traffic::{
-    AppHost, AppTable, ConnectionId, Encoding, FlowId, Part, PathId, Playout, ReceiverId, SenderId,
+    AppHost, AppTable, ConnectionId, Encoding, FlowId, Part, PathId, Playout, ReceiverId, SenderId, Transfer,
 };
 use earlybird_units::Instant;
 
@@ -113,6 +113,10 @@ impl<O: Observer> AppHost for World<O> {
 
     fn on_encoding(&mut self, at: Instant, flow: FlowId, event: Encoding) {
         self.forwarder.observer.on_encoding(at, flow, event);
+    }
+
+    fn on_transfer(&mut self, at: Instant, flow: FlowId, transfer: Transfer) {
+        self.forwarder.observer.on_transfer(at, flow, transfer);
     }
 
     fn on_playout(&mut self, flow: FlowId, event: Playout) {

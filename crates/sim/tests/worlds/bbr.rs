@@ -52,7 +52,8 @@ pub(crate) fn bulk(path: PathId) -> Box<dyn SenderApp> {
 /// Flows that start a second apart, each a group; they count from `from` on, in seconds.
 pub(crate) fn run(forward: LinkSettings, flows: &[Flow], from: u64, until: u64) -> (LinkUse, Visits) {
     let mut wire = DuplexLink::new(forward);
-    wire.network.link_mut(FORWARD).count_groups(flows.len(), seconds(from));
+    wire.network.link_mut(FORWARD).count_groups(flows.len());
+    wire.network.link_mut(FORWARD).measure_between(seconds(from), seconds(until));
     let mut world = World::new(wire.network, Visits::default());
     let path = world.add_path(wire.there, wire.back);
     for (number, (endpoints, application)) in (0..).zip(flows) {
@@ -62,10 +63,11 @@ pub(crate) fn run(forward: LinkSettings, flows: &[Flow], from: u64, until: u64) 
     world.probe_every(Duration::from_millis(5));
     assert!(world.run_until(seconds(until), BUDGET));
     let (network, visits) = world.into_parts();
-    let link = network.link(FORWARD);
+    let [start, end] = [network.link(FORWARD).reading_at_start(), network.link(FORWARD).reading_at_end()];
+    let bytes = start.groups.iter().zip(&end.groups).map(|(start, end)| end.bytes_out - start.bytes_out);
     let capacity = RATE as f64 / 8.0 * (until - from) as f64;
-    let shares = link.groups.iter().map(|group| group.bytes_out as f64 / capacity).collect();
-    (LinkUse { shares, queue: link.waited.as_secs_f64() / until as f64 / PIPE }, visits)
+    let shares = bytes.map(|bytes| bytes as f64 / capacity).collect();
+    (LinkUse { shares, queue: end.queue_time.as_secs_f64() / until as f64 / PIPE }, visits)
 }
 
 /// Notes every change of BBR's state, of the first flow.

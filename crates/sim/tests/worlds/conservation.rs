@@ -2,7 +2,7 @@
 
 use crate::dumbbell::{BUDGET, Burst, Dumbbell, DuplexLink, FORWARD, add_flow, link, lossy, ns2, rfc, seconds};
 use crate::observers::Census;
-use earlybird_sim::{Counters, Loss, LossRule, Observer, Packet, PacketEvent, QueueLimit, World};
+use earlybird_sim::{LinkCounts, LinkId, Loss, LossRule, Observer, Packet, PacketEvent, QueueLimit, World};
 use earlybird_tcp::Config;
 use earlybird_units::{Instant, SeedTree};
 
@@ -21,30 +21,37 @@ fn every_packet_of_finished_transfers_arrived_or_was_dropped() {
         assert_eq!(census.sent, census.arrived + dropped);
         assert!(dropped > 50 && census.arrived > 5000);
         for (index, link) in network.links().enumerate() {
-            let total = link.total;
-            assert_eq!(total.packets_in, census.entered[index] + census.dropped.get(index).copied().unwrap_or(0));
-            assert_eq!(total.packets_out(), census.entered[index]);
-            assert_eq!(total.bytes_out, census.bytes_entered[index]);
+            let LinkCounts { packets_in, packets_out, bytes_out, .. } = link.reading(seconds(600)).total;
+            assert_eq!(packets_in, census.entered[index] + census.dropped.get(index).copied().unwrap_or(0));
+            assert_eq!(packets_out, census.entered[index]);
+            assert_eq!(bytes_out, census.bytes_entered[index]);
         }
     }
 }
 
 #[test]
 fn a_link_passes_to_the_next_what_it_does_not_hold() {
-    let mut world = Dumbbell::new(link(5_000_000, 15, QueueLimit::Packets(30)))
-        .with_pairs(5)
-        .world(ns2(Config::ns2()), Census::default());
+    let mut dumbbell = Dumbbell::new(link(5_000_000, 15, QueueLimit::Packets(30))).with_pairs(5);
+    for number in 0..dumbbell.network.links().count() as u32 {
+        dumbbell.network.link_mut(LinkId(number)).measure_between(seconds(0), seconds(20));
+    }
+    let mut world = dumbbell.world(ns2(Config::ns2()), Census::default());
     for second in [1, 2, 5, 20] {
         assert!(world.run_until(seconds(second), BUDGET));
     }
     let (network, census) = world.into_parts();
-    let totals: Vec<_> = network.links().map(|link| link.total).collect();
+    let totals: Vec<_> = network.links().map(|link| link.reading_at_end().total).collect();
     // Links 2, 6, 10, … lead from the left hosts to the bottleneck, 5, 9, 13, … from it to the right hosts.
-    let up: u64 = totals[2..].iter().step_by(4).map(Counters::packets_out).sum();
+    let up: u64 = totals[2..].iter().step_by(4).map(|total| total.packets_out).sum();
     let down: u64 = totals[5..].iter().step_by(4).map(|total| total.packets_in).sum();
     // At most a window of 64 per flow is on its way.
     assert!((totals[0].packets_in..totals[0].packets_in + 320).contains(&up));
-    assert!((down..down + 320).contains(&totals[0].packets_out()));
+    assert!(
+        totals
+            .iter()
+            .all(|total| total.packets_in == total.packets_out + total.packets_dropped + total.packets_waiting)
+    );
+    assert!((down..down + 320).contains(&totals[0].packets_out));
     assert!(census.sent >= census.arrived + census.dropped.iter().sum::<u64>());
 }
 
@@ -81,7 +88,8 @@ fn a_link_never_carries_more_than_its_rate() {
 #[test]
 fn groups_count_what_settled_flows_send() {
     let mut duplex = DuplexLink::new(link(8_000_000, 10, QueueLimit::Unlimited));
-    duplex.network.link_mut(FORWARD).count_groups(2, seconds(1));
+    duplex.network.link_mut(FORWARD).count_groups(2);
+    duplex.network.link_mut(FORWARD).measure_between(seconds(1), seconds(10));
     let mut world = World::new(duplex.network, ());
     let path = world.add_path(duplex.there, duplex.back);
     for (group, start) in [(0, 0), (1, 2), (1, 3)] {
@@ -90,9 +98,10 @@ fn groups_count_what_settled_flows_send() {
     }
     assert!(world.run_until(seconds(10), BUDGET));
     let (network, ()) = world.into_parts();
-    let forward = network.link(FORWARD);
+    let [start, end] = [network.link(FORWARD).reading_at_start(), network.link(FORWARD).reading_at_end()];
+    let settled = start.groups.iter().zip(&end.groups).map(|(start, end)| end.arrived_after(start).packets_in);
     // The opening packet and ten segments each; the first flow was before the count. Its last ACK of the handshake rides
     // on data.
-    assert_eq!(forward.groups.iter().map(|group| group.packets_in).collect::<Vec<_>>(), [0, 22]);
-    assert_eq!(forward.total.packets_in, 33);
+    assert_eq!(settled.collect::<Vec<_>>(), [0, 22]);
+    assert_eq!(end.total.packets_in, 33);
 }

@@ -4,7 +4,7 @@ use crate::dumbbell::{BUDGET, DuplexLink, FORWARD, add_flow, link, rfc, seconds}
 use crate::event_driven::dual_pi2;
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{
-    Counters, EndpointSettings, FlowEnd, FlowGauges, FlowId, LinkSettings, Observer, QueueLimit, World,
+    EndpointSettings, FlowEnd, FlowGauges, FlowId, LinkCounts, LinkSettings, Observer, QueueLimit, World,
 };
 use earlybird_tcp::{Config, Control, CubicConfig, EcnMode, PragueParameters, Recovery};
 use earlybird_traffic::Bulk;
@@ -53,13 +53,13 @@ impl Observer for Senders {
     }
 }
 
-/// The outcome of a run: shares of the link by flow, the mean wait of its packets in milliseconds from the start, and what
+/// The outcome of a run: shares of the link by flow, the mean wait of its packets in milliseconds, and what
 /// the link and the senders counted.
 #[derive(Debug)]
 struct Outcome {
     shares: Vec<f64>,
     wait: f64,
-    total: Counters,
+    total: LinkCounts,
     senders: Senders,
 }
 
@@ -67,7 +67,8 @@ struct Outcome {
 fn run(rtt: u64, flows: &[EndpointSettings]) -> Outcome {
     let forward = LinkSettings { discipline: dual_pi2(), ..link(RATE, rtt / 2, QueueLimit::Packets(10_000)) };
     let mut wire = DuplexLink::new(forward);
-    wire.network.link_mut(FORWARD).count_groups(flows.len(), seconds(FROM));
+    wire.network.link_mut(FORWARD).count_groups(flows.len());
+    wire.network.link_mut(FORWARD).measure_between(seconds(FROM), seconds(UNTIL));
     let mut world = World::new(wire.network, Senders::default());
     let path = world.add_path(wire.there, wire.back);
     for (number, endpoints) in (0..).zip(flows) {
@@ -78,12 +79,13 @@ fn run(rtt: u64, flows: &[EndpointSettings]) -> Outcome {
     assert!(world.run_until(seconds(UNTIL), BUDGET));
     world.finish();
     let (network, senders) = world.into_parts();
-    let link = network.link(FORWARD);
+    let [start, end] = [network.link(FORWARD).reading_at_start(), network.link(FORWARD).reading_at_end()];
+    let bytes = start.groups.iter().zip(&end.groups).map(|(start, end)| end.bytes_out - start.bytes_out);
     let capacity = RATE as f64 / 8.0 * (UNTIL - FROM) as f64;
     Outcome {
-        shares: link.groups.iter().map(|group| group.bytes_out as f64 / capacity).collect(),
-        wait: 1e3 * link.waited.as_secs_f64() / link.total.packets_out() as f64,
-        total: link.total,
+        shares: bytes.map(|bytes| bytes as f64 / capacity).collect(),
+        wait: end.mean_queue_delay_ms_since(&start),
+        total: end.total,
         senders,
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::dumbbell::{BUDGET, DuplexLink, FORWARD, link, ns2, seconds};
 use crate::observers::Gate;
-use earlybird_sim::QueueLimit;
+use earlybird_sim::{LinkSettings, QueueLimit, RateChanges};
 use earlybird_tcp::Config;
-use earlybird_units::Instant;
+use earlybird_units::{Duration, Instant};
 
 /// A burst of 20 packets of 1040 bytes at an idle link of 1 Mb/s. Gives how many it let in and how many waited.
 fn burst_into(limit: QueueLimit) -> (u64, usize) {
@@ -38,16 +38,31 @@ fn a_limit_of_4160_bytes_lets_3_packets_of_1040_wait_and_4161_bytes_4() {
     }
 }
 
-/// ns-2 drops everything at a limit of one packet, even before an idle link; so does earlybird.
+/// ns-2 drops everything at a limit of one packet, even in front of an idle link; here that packet is sent.
 #[test]
-fn a_limit_of_1_packet_drops_everything() {
-    for limit in [QueueLimit::Packets(1), QueueLimit::Bytes(40)] {
+fn a_queue_of_1_packet_dropped_everything() {
+    assert_eq!(burst_into(QueueLimit::Packets(1)), (1, 0));
+    for changes in
+        [Some(RateChanges::Steps([].into())), Some(RateChanges::Opportunities([Duration::from_millis(8)].into()))]
+    {
+        let forward = LinkSettings { changes, ..link(1_000_000, 100, QueueLimit::Packets(1)) };
+        let mut world = DuplexLink::new(forward).world(ns2(Config::ns2()), 20_000, Gate::default());
+        assert!(world.run_until(seconds(300), BUDGET));
+        let (network, _) = world.into_parts();
+        let total = network.link(FORWARD).reading(seconds(300)).total;
+        assert!(total.packets_out > 20 && total.packets_dropped > 0, "{total:?}");
+    }
+}
+
+#[test]
+fn a_packet_of_the_limit_in_bytes_finds_no_room() {
+    for limit in [QueueLimit::Bytes(40)] {
         let mut world = DuplexLink::new(link(1_000_000, 100, limit)).world(ns2(Config::ns2()), 20_000, Gate::default());
         assert!(world.run_until(seconds(30), BUDGET));
         let (network, gate) = world.into_parts();
         // The opening packet at 0, 3, 9 and 21 s.
         assert_eq!(gate.let_in, [false; 4]);
-        assert_eq!((network.link(FORWARD).total.packets_in, network.link(FORWARD).total.packets_out()), (4, 0));
+        assert_eq!((network.link(FORWARD).total.packets_in, network.link(FORWARD).total.packets_accepted()), (4, 0));
     }
 }
 
@@ -60,6 +75,6 @@ fn queueing_delays_add_up() {
     let (mut network, ()) = world.into_parts();
     let duplex = network.link_mut(FORWARD);
     let sum: u64 = (0..20).sum();
-    assert_eq!(duplex.waited.as_nanos(), sum * 8_320_000);
+    assert_eq!(duplex.reading(seconds(10)).queue_time.as_nanos(), sum * 8_320_000);
     assert_eq!(duplex.backlog(seconds(10)), 0);
 }

@@ -41,8 +41,8 @@ impl Observer for Totals {
         self.dropped += u64::from(matches!(event, PacketEvent::Dropped(..)));
     }
 
-    fn on_mark(&mut self, received: &[(FlowId, u64)]) {
-        self.at_mark = received.iter().map(|(_, bytes)| *bytes).collect();
+    fn on_mark(&mut self, open: &[(FlowId, FlowEnd)]) {
+        self.at_mark = open.iter().map(|(_, now)| now.bytes_delivered).collect();
     }
 
     fn on_end(&mut self, _flow: FlowId, end: &FlowEnd) {

@@ -1,9 +1,9 @@
 use super::Sites;
-use crate::{ConnectionId, SenderApp, SenderIo};
+use crate::{ConnectionId, SenderApp, SenderIo, Transfer, TransferKind};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt::Debug;
-use earlybird_units::{Duration, Random};
+use earlybird_units::{Duration, Instant, Random};
 
 /// A question and its answer in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,8 @@ pub struct Browser<P> {
     exchanges: Vec<Exchange>,
     lines: Vec<Line>,
     state: State,
+    /// When the page's first request was written.
+    began: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +65,8 @@ enum State {
     /// The page itself is on its way: what is embedded is not yet known.
     Opening,
     Completing,
+    /// The page is complete, and its connections are being closed.
+    Closing,
 }
 
 /// A pair of connections and what is under way on them.
@@ -72,6 +76,8 @@ struct Line {
     response: Option<ConnectionId>,
     /// Bytes of the answer that is awaited.
     awaits: Option<u64>,
+    /// When its request was written.
+    began: Option<Instant>,
 }
 
 impl<P: Pages> Browser<P> {
@@ -80,7 +86,18 @@ impl<P: Pages> Browser<P> {
         let client = sites.draw_client(&mut random);
         let server = sites.draw_server(client, &mut random);
         let (exchanges, lines) = (Vec::new(), alloc::vec![Line::default(); parallel]);
-        Self { sites, pages, random, persistence, client, server, exchanges, lines, state: State::Reading }
+        Self {
+            sites,
+            pages,
+            random,
+            persistence,
+            client,
+            server,
+            exchanges,
+            lines,
+            state: State::Reading,
+            began: Instant::ZERO,
+        }
     }
 
     fn begin_page(&mut self, io: &mut dyn SenderIo) {
@@ -91,6 +108,7 @@ impl<P: Pages> Browser<P> {
         // `pop` takes from the end.
         self.exchanges.reverse();
         self.state = State::Opening;
+        self.began = io.now();
         self.ask(0, io);
     }
 
@@ -98,7 +116,7 @@ impl<P: Pages> Browser<P> {
         let Some(exchange) = self.exchanges.pop() else { return };
         let path = self.sites.requests[self.client][self.server];
         let line = &mut self.lines[line];
-        line.awaits = Some(exchange.response);
+        (line.awaits, line.began) = (Some(exchange.response), Some(io.now()));
         let connection = *line.request.get_or_insert_with(|| io.open(path));
         io.write(connection, exchange.request);
     }
@@ -117,6 +135,8 @@ impl<P: Pages> Browser<P> {
     fn complete(&mut self, line: usize, io: &mut dyn SenderIo) {
         let line = &mut self.lines[line];
         line.awaits = None;
+        let object = line.began.take().map(|began| Transfer { kind: TransferKind::Object, began });
+        object.into_iter().for_each(|object| io.complete(object));
         if self.persistence == Persistence::PerObject {
             line.response.take().into_iter().for_each(|connection| io.close(connection));
         }
@@ -141,9 +161,18 @@ impl<P: Pages> Browser<P> {
                     io.wake_at(io.now());
                 }
             }
-            _ if self.lines.iter().all(|line| line.awaits.is_none()) => self.end_page(io),
+            _ if self.lines.iter().all(|line| line.awaits.is_none()) => self.complete_page(io),
             _ => {}
         }
+    }
+
+    fn complete_page(&mut self, io: &mut dyn SenderIo) {
+        // Closing its connections takes several calls: only the first one completes the page.
+        if self.state != State::Closing {
+            io.complete(Transfer { kind: TransferKind::Page, began: self.began });
+            self.state = State::Closing;
+        }
+        self.end_page(io);
     }
 
     /// Closes a connection and comes back for the next; then reads.
@@ -164,7 +193,7 @@ impl<P: Pages> SenderApp for Browser<P> {
     fn on_wake(&mut self, io: &mut dyn SenderIo) {
         match self.state {
             State::Reading => self.begin_page(io),
-            State::Completing => self.proceed(io),
+            State::Completing | State::Closing => self.proceed(io),
             State::Opening => {}
         }
     }

@@ -1,7 +1,7 @@
 use super::Sites;
-use crate::{ConnectionId, SenderApp, SenderIo};
+use crate::{ConnectionId, SenderApp, SenderIo, Transfer, TransferKind};
 use alloc::sync::Arc;
-use earlybird_units::{Duration, Random};
+use earlybird_units::{Duration, Instant, Random};
 
 /// Parameters of all web sessions of a flow: ns-2's `PagePool/WebTraf` with one object per page.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,7 @@ pub struct WebSession {
     client: usize,
     server: usize,
     state: State,
+    began: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl WebSession {
     /// Makes a session of a client drawn at random, with its own stream of random numbers.
     pub fn new(sites: Arc<Sites>, parameters: WebParameters, mut random: Random) -> Self {
         let client = sites.draw_client(&mut random);
-        Self { sites, parameters, random, client, server: 0, state: State::Thinking }
+        Self { sites, parameters, random, client, server: 0, state: State::Thinking, began: Instant::ZERO }
     }
 
     fn respond(&mut self, io: &mut dyn SenderIo) {
@@ -51,7 +52,10 @@ impl WebSession {
         self.state = State::Receiving;
     }
 
+    /// Ends a page, which is one object.
     fn think(&mut self, io: &mut dyn SenderIo) {
+        io.complete(Transfer { kind: TransferKind::Object, began: self.began });
+        io.complete(Transfer { kind: TransferKind::Page, began: self.began });
         let pause = self.random.exponential(self.parameters.think.as_secs_f64());
         io.wake_at(io.now() + Duration::from_secs_f64(pause));
         self.state = State::Thinking;
@@ -60,6 +64,7 @@ impl WebSession {
 
 impl SenderApp for WebSession {
     fn on_wake(&mut self, io: &mut dyn SenderIo) {
+        self.began = io.now();
         // A new server for each page, as `WebTrafSession` does.
         self.server = self.sites.draw_server(self.client, &mut self.random);
         let connection = io.open(self.sites.requests[self.client][self.server]);

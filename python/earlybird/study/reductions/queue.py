@@ -25,7 +25,8 @@ def position_values(result: Result, group: str, buffer: float) -> dict[str, floa
     own = result.queue_positions.filter(group=group)
     shares = position_shares(own)
     places = np.arange(len(shares))
-    counted, offered = (int(table["packets_in"].sum()) for table in (own, result.link_groups.filter(group=group)))
+    counted = int(own["packets_in"].sum())
+    offered = int(result.link_groups.filter(group=group)["measured_packets_in"].sum())
     values = {
         "mean_queue_position": float(places @ shares),
         "lower_half_queue_share": float(shares[places < buffer / 2].sum()),
@@ -42,7 +43,7 @@ def position_values(result: Result, group: str, buffer: float) -> dict[str, floa
 def _dropped_per_full(result: Result, buffer: float) -> float:
     """Divide the packets that were dropped by those that found no room; a limit of L packets lets L − 1 wait."""
     full = int(result.queue_positions.filter(pl.col("packets_waiting") >= buffer - 1)["packets_in"].sum())
-    return int(result.link_groups["packets_dropped"].sum()) / full if full else math.nan
+    return int(result.link_groups["measured_packets_dropped"].sum()) / full if full else math.nan
 
 
 def in_tenths(shares: NDArray[np.float64], buffer: float) -> NDArray[np.float64]:

@@ -28,9 +28,9 @@ def freeze_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
 
 
 def link_values(result: Result) -> dict[str, float]:
-    """Reduce the bottleneck's counts; Little's law gives the mean wait."""
+    """Reduce the bottleneck's measures; Little's law gives the mean time in its queue."""
     link = result.links.row(by_predicate=pl.col("link") == result.summary["bottleneck"], named=True)
-    packet_rate = link["packets_out"] / result.summary["duration_s"]
+    packet_rate = link["packets_per_s"]
     return {
         "utilisation": link["utilisation"],
         "drop_rate": link["drop_rate"],

@@ -260,7 +260,7 @@ impl Loss {
     #[inline]
     pub(super) fn on_progress(&mut self, cx: &mut Cx<'_>, rtt: Option<Duration>, scoreboard: &Scoreboard) {
         let base = match rtt {
-            Some(rtt) => self.timer.on_sample(cx.now, rtt),
+            Some(rtt) => self.timer.on_sample(cx.now, rtt, scoreboard.una()),
             None => self.timer.on_progress(cx.now, scoreboard.una()),
         };
         if let Some(base) = base {

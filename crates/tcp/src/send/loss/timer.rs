@@ -131,19 +131,36 @@ impl RetransmissionTimer {
     /// Takes note that everything below `una` is acknowledged; returns the new base timeout if a measurement ended.
     #[inline]
     pub(crate) fn on_progress(&mut self, now: Instant, una: u64) -> Option<Duration> {
-        let (_, sent) = self.measuring.take_if(|(number, _)| *number < una)?;
+        let sent = self.end_measurement(now, una)?;
         self.sample(now, sent)
     }
 
-    /// Takes a sample that needs no running measurement (RFC 7323 §4.1); returns the new base timeout.
+    /// Ends the measurement if its segment is acknowledged; returns when that was sent.
     #[inline]
-    pub(crate) fn on_sample(&mut self, now: Instant, rtt: Duration) -> Option<Duration> {
+    fn end_measurement(&mut self, now: Instant, una: u64) -> Option<Instant> {
+        let (_, sent) = self.measuring.take_if(|(number, _)| *number < una)?;
+        self.note_exact(now - sent);
+        Some(sent)
+    }
+
+    /// Takes note of a round trip that was measured from the time of sending.
+    #[inline]
+    pub(crate) fn note_exact(&mut self, rtt: Duration) {
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
+    }
+
+    /// Takes a sample that needs no running measurement (RFC 7323 §4.1); returns the new base timeout. Everything below
+    /// `una` is acknowledged.
+    #[inline]
+    pub(crate) fn on_sample(&mut self, now: Instant, rtt: Duration, una: u64) -> Option<Duration> {
+        // An echoed timestamp counts milliseconds and can be shorter than the path: only times of sending decide the
+        // shortest round trip.
+        self.end_measurement(now, una);
         self.measuring = None;
         self.sample(now, Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos())))
     }
 
     fn sample(&mut self, now: Instant, sent: Instant) -> Option<Duration> {
-        self.min_rtt = Some(self.min_rtt.map_or(now - sent, |min_rtt| min_rtt.min(now - sent)));
         self.estimator.on_sample(sent, now);
         let base = self.estimator.base();
         self.linear = 0;
@@ -163,7 +180,7 @@ impl RetransmissionTimer {
         self.samples_each_ack = true;
     }
 
-    /// Returns the shortest round trip that was measured.
+    /// Returns the shortest round trip that was measured from the time of sending.
     pub(crate) fn min_rtt(&self) -> Option<Duration> {
         self.min_rtt
     }

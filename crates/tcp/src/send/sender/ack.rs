@@ -242,7 +242,11 @@ impl Sender {
         if !self.loss.timer().samples_each_ack() || ack.bytes == 0 || ack.skipped > 0 {
             return None;
         }
-        ack.rtt.or_else(|| Some(clock::since(now, self.counters.check_echo(now, echo, ack)?)))
+        if let Some(exact) = ack.rtt {
+            self.loss.timer_mut().note_exact(exact);
+            return Some(exact);
+        }
+        Some(clock::since(now, self.counters.check_echo(now, echo, ack)?))
     }
 
     /// Lets recovery read an ACK, and acts on the outcome. `rtt` is the round trip that it measures.
