@@ -1215,7 +1215,7 @@ class Measure:
     """
     queue_positions: bool | Parameter | None = None
     """
-    Count by group how many packets its packets found waiting at the bottleneck, after the warm-up (default false).
+    Count by group how many packets its packets found waiting at the bottleneck in the measured interval (default false).
     """
     series: Time | None = None
     """
@@ -1231,7 +1231,8 @@ class Measure:
     """
     warm_up: Time | None = None
     """
-    Throughput, T/µ and the bottleneck's counters by group count from here to the end (default 100 s, at most a tenth of a short run).
+    Start of the measured interval, which lasts to the end of the run: rates, shares of packets and means over time are
+    measured in it, of flows and links alike (default 100 s, at most a tenth of a short run).
     """
 
 
@@ -1807,7 +1808,10 @@ class Queue:
     """
     The queue in front of a link: its limit if it only drops what finds it full, else the discipline with its parameters.
 
-    Like ns-2's, a queue of `packets = L` lets L − 1 packets wait while one more is being sent; so do all limits here.
+    Like ns-2's, a queue of `packets = L` lets L − 1 packets wait while one more is being sent; so do all limits here. With
+    `packets = 1` a link holds one packet: it drops what comes while it sends.
+
+    A link without a `queue` has one that never drops (`"unlimited"`).
     """
 
     packets: int | Parameter | None = None
@@ -1902,7 +1906,7 @@ class Channel:
     """
     queue: Queue | None = None
     """
-    The queue in front.
+    The queue in front (default: `"unlimited"`, which never drops).
     """
     rate: Rate | None = None
     """
@@ -1942,7 +1946,7 @@ class Dumbbell:
     """
     reverse_queue: Queue | None = None
     """
-    The queue of the right-to-left direction of the bottleneck.
+    The queue of the right-to-left direction of the bottleneck (default: `"unlimited"`, which never drops).
     """
 
 
@@ -2190,7 +2194,7 @@ class Link:
     """
     queue: Queue | None = None
     """
-    The queue in front, in both directions.
+    The queue in front, in both directions (default: `"unlimited"`, which never drops).
     """
     rate: Rate | None = None
     """

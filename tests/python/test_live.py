@@ -67,7 +67,15 @@ def network(second: float, **changes: object) -> dict[str, Any]:
         "mean_queue_delay_ms": 12.3,
     }
     late = {"p50_us": 40.0, "p99_us": 90.0, "max_us": 300.0}
-    return {"time_s": second, "links": [link], "overflows": 0, "undelivered": 0, "device_drops": 0, "delay_added": late, **changes}
+    return {
+        "time_s": second,
+        "links": [link],
+        "overflows": 0,
+        "undelivered": 0,
+        "device_drops": 0,
+        "delay_added": late,
+        **changes,
+    }
 
 
 def shown(*states: dict[str, Any]) -> str:

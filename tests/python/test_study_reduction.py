@@ -248,9 +248,7 @@ POSITIONS = pl.DataFrame(
         "packets_in": [2, 4, 2, 1, 7],
     }
 )
-OFFERED = pl.DataFrame(
-    {"group": ["pert", "reno"], "measured_packets_in": [8, 16], "measured_packets_dropped": [1, 8]}
-)
+OFFERED = pl.DataFrame({"group": ["pert", "reno"], "measured_packets_in": [8, 16], "measured_packets_dropped": [1, 8]})
 
 
 def queue_samples(*lengths: int) -> Result:

@@ -222,8 +222,8 @@ application = { cbr = { rate = "2Mb/s", packet = 1000 } }
         count("packets_in", second),
         count("packets_out", second) + count("packets_dropped", second) + count("packets_waiting", second)
     );
-    let told: i64 = whole(&report, "drops", "packets").into_iter().sum();
-    assert_eq!(told, count("packets_dropped", second), "both tables tell the same drops");
+    let reported: i64 = whole(&report, "drops", "packets").into_iter().sum();
+    assert_eq!(reported, count("packets_dropped", second), "both tables have the same drops");
 }
 
 /// A file of 1 MB over 10 Mb/s with a round trip of 40 ms, in a run of 60 s.

@@ -20,7 +20,7 @@ count = 2
 application = { cbr = { rate = "8Mb/s", packet = 1000 } }
 "#;
 
-fn told(text: &str) -> Vec<String> {
+fn remarks(text: &str) -> Vec<String> {
     let scenario = scenario_of(text, &[]);
     let unused = unused_settings(&scenario).into_iter();
     unused.chain(warnings(&scenario).expect("a plan")).map(|warning| warning.to_string()).collect()
@@ -28,29 +28,29 @@ fn told(text: &str) -> Vec<String> {
 
 #[test]
 fn one_of_two_like_films_got_everything_and_nothing_was_said() {
-    let all = told(FILMS);
+    let all = remarks(FILMS);
     assert_eq!(all.len(), 1, "{all:?}");
     assert!(all[0].contains("flows.film.start") && all[0].contains("in step"), "{all:?}");
     // What the hint says helps, and is not remarked on.
     let jitter = FILMS.replace("count = 2", "count = 2\nstart = { uniform = [\"0s\", \"1s\"] }");
-    assert_eq!(told(&jitter), Vec::<String>::new());
+    assert_eq!(remarks(&jitter), Vec::<String>::new());
     assert!(all[0].contains("start = { uniform = [\"0s\", \"1s\"] }"), "{all:?}");
     // A link that carries both has no full queue, and TCP does not keep step.
-    assert!(told(&FILMS.replace("8Mb/s", "4Mb/s")).is_empty());
-    assert!(told(&FILMS.replace("\"udp\"", "\"cubic\"")).is_empty());
+    assert!(remarks(&FILMS.replace("8Mb/s", "4Mb/s")).is_empty());
+    assert!(remarks(&FILMS.replace("\"udp\"", "\"cubic\"")).is_empty());
 }
 
 #[test]
 fn films_in_step_of_two_groups_were_not_seen() {
     let second = "[[flows]]\nname = \"other\"\nfrom = \"left\"\nto = \"right\"\napplication = { cbr = { rate = \"8Mb/s\", packet = 1000 } }\n";
-    let all = told(&format!("{}{second}", FILMS.replace("count = 2", "")));
+    let all = remarks(&format!("{}{second}", FILMS.replace("count = 2", "")));
     assert!(all.len() == 1 && all[0].contains("`film`, `other`"), "{all:?}");
 }
 
 #[test]
 fn a_change_of_the_rate_after_the_end_was_taken_without_a_word() {
     let steps = "rate = \"10Mb/s\", rate-steps = [{ at = \"30s\", rate = \"1Mb/s\" }]";
-    let all = told(&FILMS.replace("rate = \"10Mb/s\"", steps).replace("8Mb/s", "4Mb/s"));
+    let all = remarks(&FILMS.replace("rate = \"10Mb/s\"", steps).replace("8Mb/s", "4Mb/s"));
     assert!(all.len() == 1 && all[0].contains("rate-steps"), "{all:?}");
 }
 
@@ -62,7 +62,7 @@ fn delays_of_hours_and_packets_beyond_jumbo_frames_were_taken_without_a_word() {
         ("udp\" }", "udp\", mss = 9000 }", "mss"),
         ("rate = \"10Mb/s\"", "rate = \"10000Gb/s\"", "bottleneck.rate"),
     ] {
-        let all = told(&slow.replace(from, to));
+        let all = remarks(&slow.replace(from, to));
         assert!(all.len() == 1 && all[0].contains(key), "{to}: {all:?}");
     }
 }

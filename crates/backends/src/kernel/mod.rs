@@ -11,7 +11,7 @@ use crate::event_log::SharedEventLog;
 use crate::namespaces::flow_routes;
 use crate::run::{RunConfig, execute, opened};
 use earlybird_emulator::{Bridge, Capture, Emulator};
-use earlybird_experiment::{DropLog, KeepGoing, Outputs, Report, RunError, RunSetup};
+use earlybird_experiment::{KeepGoing, Outputs, Report, RunError, RunSetup};
 use earlybird_scenario::Scenario;
 use hosts::KernelHosts;
 

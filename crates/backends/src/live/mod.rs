@@ -15,7 +15,7 @@ use crate::namespaces::{NamespacePair, flow_routes};
 use crate::run::{RunConfig, execute, opened};
 use earlybird_emulator::shell::host_config;
 use earlybird_emulator::{Bridge, Capture, Emulator, Namespace, Side};
-use earlybird_experiment::{DropLog, KeepGoing, Outputs, Report, RunError, RunSetup};
+use earlybird_experiment::{KeepGoing, Outputs, Report, RunError, RunSetup};
 use earlybird_live::device::Udp;
 use earlybird_scenario::Scenario;
 use hosts::{LiveHosts, packet_of};

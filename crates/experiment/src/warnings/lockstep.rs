@@ -26,13 +26,13 @@ pub(super) fn flows_in_step(scenario: &Scenario, plan: &Plan) -> Result<Vec<Scen
         let offered: f64 = groups.iter().map(|(_, rate)| rate).sum();
         flows > 1 && rate_of(&scenario.network, link).is_some_and(|rate| offered > rate)
     };
-    let mut told: Vec<String> = Vec::new();
+    let mut reported: Vec<String> = Vec::new();
     let mut found = Vec::new();
     for (step, groups) in in_step.iter().filter(|(step, groups)| is_overload(step, groups)) {
         let names = groups.iter().map(|(group, _)| format!("`{}`", group.flow.name)).collect::<Vec<_>>().join(", ");
-        if !told.contains(&names) {
+        if !reported.contains(&names) {
             found.push(warning(groups[0].0, step, &names));
-            told.push(names);
+            reported.push(names);
         }
     }
     Ok(found)
