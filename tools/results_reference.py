@@ -23,14 +23,13 @@ Media are the applications `cbr`, `media` and `ingest`.
 
 One rule holds for flows and links:
 
-* Counts, sums and extremes (packets, bytes, drops, timeouts, frozen time, largest queue), and what a viewer sees (units,
-  delays, lateness, stalls), are of the whole run.
+* Counts, sums and extremes (packets, bytes, drops, timeouts, frozen time, largest queue), and what a viewer sees
+  (units, delays, lateness, stalls), are of the whole run.
 * Rates, shares of packets, and means over time are of the *measured interval*: from the end of the warm-up
-  (`measure.warm-up`, 100 s or at most a tenth of the run by default) to the end of the run. Quotients such as `drop_rate`
-  can therefore differ from the quotient of the counts beside them.
-
-* A flow with a given amount of data (`bulk.bytes`, `cbr.packets`) is measured from its start to its completion, warm-up or
-  not: `completion_time_s`, `throughput_bps` and `flow_drop_rate` are those of the whole transfer.
+  (`measure.warm-up`, 100 s or at most a tenth of the run by default) to the end of the run. Quotients such as
+  `drop_rate` can therefore differ from the quotient of the counts beside them.
+* A flow with a given amount of data (`bulk.bytes`, `cbr.packets`) is measured from its start to its completion,
+  warm-up or not: `completion_time_s`, `throughput_bps` and `flow_drop_rate` are those of the whole transfer.
 
 A packet belongs to a link from its arrival to the end of its transmission. At any time a link has transmitted, dropped
 or still holds each packet that arrived, so that `packets_in` = `packets_out` + `packets_dropped` + `packets_waiting`.

@@ -36,8 +36,8 @@ class Emulation:
 
     `exit_code` is the command's, or 128 and the signal's number. `summary` has ``time_s``; ``links``, what passed each
     direction; ``delay_added``, how much later than due packets came out (quantiles in µs); packets ``unrouted`` (of no
-    flow), ``overflows`` (no memory), ``undelivered`` (not taken by their host) and ``device_drops`` (dropped by Linux in
-    front of the network; None if not known); ``capture_error`` and ``statistics_error``, why a file is not complete.
+    flow), ``overflows`` (no memory), ``undelivered`` (not taken by their host) and ``device_drops`` (dropped by Linux
+    in front of the network; None if not known); ``capture_error`` and ``statistics_error``, why a file is not complete.
     """
 
     exit_code: int

@@ -248,7 +248,7 @@ duration = "60s"
 measure = {{ deliveries = true }}
 endpoint = {{ transport = "cubic-rack", profile = "linux" }}
 [network.dumbbell]
-bottleneck = {{ rate = "2Mb/s", delay = "20ms", queue = {{ packets = 60 }}, loss = [{{ bernoulli = {{ probability = 0.02 }} }}] }}
+bottleneck = {{ rate = "2Mb/s", delay = "20ms", queue = {{ packets = 60 }}, loss = [{loss}] }}
 access = {{ rate = "1Gb/s", delay = "5ms" }}
 [[flows]]
 name = "film"
@@ -259,10 +259,15 @@ client = {{ {client} }}
 """
 
 
+def viewer(client: str) -> str:
+    """Return a scenario of a film over a lossy link, with this client."""
+    return VIEWER.format(client=client, loss="{ bernoulli = { probability = 0.02 } }")
+
+
 def test_one_viewer_had_two_numbers_of_stalls() -> None:
     """The table of flows counted the stalls of the scenario's client, `quality` those of a player of its own."""
     client = "rebuffer = { start = 100, resume = 50 }"
-    result = earlybird.run(VIEWER.format(client=client))
+    result = earlybird.run(viewer(client))
     (viewing,) = viewings(result)
     flow = result.flows.row(0, named=True)
     quality = viewing.quality()
@@ -278,7 +283,7 @@ def test_one_viewer_had_two_numbers_of_stalls() -> None:
 
 
 def test_a_viewer_that_skips_had_stalls() -> None:
-    result = earlybird.run(VIEWER.format(client='deadline = { playback-delay = "300ms" }'))
+    result = earlybird.run(viewer('deadline = { playback-delay = "300ms" }'))
     flow = result.flows.row(0, named=True)
     (viewing,) = viewings(result)
     quality = viewing.quality()
@@ -288,8 +293,9 @@ def test_a_viewer_that_skips_had_stalls() -> None:
 
 
 def test_a_queue_without_limit_was_not_told() -> None:
-    text = VIEWER.format(client='deadline = { playback-delay = "300ms" }').replace("1.9Mb/s", "6Mb/s")
+    text = viewer('deadline = { playback-delay = "300ms" }').replace("1.9Mb/s", "6Mb/s")
     flood = text.replace('"cubic-rack"', '"udp"').replace(", queue = { packets = 60 }", "")
     (note,) = queue_hints(earlybird.run(flood))
-    assert note.startswith("left-right: up to ") and "`network.dumbbell.bottleneck.queue = " in note
+    assert note.startswith("left-right: up to ")
+    assert "`network.dumbbell.bottleneck.queue = " in note
     assert not list(queue_hints(earlybird.run(text.replace('"cubic-rack"', '"udp"'))))

@@ -65,7 +65,7 @@ LATENESS = pl.DataFrame(
 LINKS = pl.DataFrame(
     {
         "link": ["left-right", "right-left"],
-        "packets_per_s": [50.0, 0.0],
+        "packets_per_second": [50.0, 0.0],
         "drop_rate": [0.03, 0.0],
         "utilisation": [0.9, 0.0],
         "mean_queue_packets": [2.0, 0.0],

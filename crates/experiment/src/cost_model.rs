@@ -117,7 +117,7 @@ struct Demand {
     /// Bytes of a packet.
     packet: f64,
     flows: f64,
-    /// Whether congestion control limits the flows to what the links carry.
+    /// Whether the links limit the flows: all but media over datagrams, which are sent in any case.
     is_controlled: bool,
 }
 
@@ -243,7 +243,6 @@ impl View<'_> {
             demand.within_path() * shares.fold(1.0, f64::min)
         };
         let packets = demands.iter().map(|demand| {
-            // Datagrams are sent in any case.
             let bytes = if demand.is_controlled { carried(demand) } else { demand.bytes };
             bytes / demand.packet + demand.flows * PACKETS_IN_VAIN
         });
@@ -260,7 +259,7 @@ impl View<'_> {
             links,
             packet,
             flows: f64::from(group.flow.count),
-            is_controlled: matches!(group.carrier, Carrier::Tcp(_) | Carrier::External(_)),
+            is_controlled: !matches!(group.carrier, Carrier::Datagrams(_)) || !group.flow.application.is_media(),
         }
     }
 

@@ -219,7 +219,7 @@ fn links(network: &Network) -> Table {
         .float("drop_rate", share(|arrivals| arrivals.packets_dropped))
         .float("mark_rate", share(|arrivals| arrivals.packets_marked))
         .float("utilisation", links().map(LinkMeasures::utilisation))
-        .float("packets_per_s", links().map(LinkMeasures::packets_per_second))
+        .float("packets_per_second", links().map(LinkMeasures::packets_per_second))
         .float("mean_queue_packets", links().map(|link| link.end.mean_queue_since(&link.start)))
         .float("mean_queue_delay_ms", links().map(LinkMeasures::mean_queue_delay_ms))
         .integer("max_queue_packets", links().map(|link| link.end.max_queue as u64))

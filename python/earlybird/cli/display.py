@@ -112,8 +112,8 @@ def emulation_problems(summary: dict[str, Any]) -> Iterator[str]:
         yield f"{summary['overflows']:,} packets found no memory: more than 1 GiB waited. Limit the queue by --queue."
     if summary["device_drops"]:
         yield (
-            f"{summary['device_drops']:,} packets were dropped by Linux in front of the network, whose devices were full: "
-            "this machine is too slow for this rate. No link counts them."
+            f"{summary['device_drops']:,} packets were dropped by Linux in front of the network, whose devices were "
+            "full: this machine is too slow for this rate. No link counts them."
         )
     if summary["undelivered"]:
         yield f"{summary['undelivered']:,} packets were not taken by the host they were for."

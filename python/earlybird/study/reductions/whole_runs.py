@@ -30,7 +30,7 @@ def freeze_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
 def link_values(result: Result) -> dict[str, float]:
     """Reduce the bottleneck's measures; Little's law gives the mean time in its queue."""
     link = result.links.row(by_predicate=pl.col("link") == result.summary["bottleneck"], named=True)
-    packet_rate = link["packets_per_s"]
+    packet_rate = link["packets_per_second"]
     return {
         "utilisation": link["utilisation"],
         "drop_rate": link["drop_rate"],
