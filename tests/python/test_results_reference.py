@@ -59,6 +59,7 @@ def group(name: str, transport: str, application: str, more: str = "") -> str:
 VARIED_FLOWS: Final = [
     group("stream", "cubic", '{ ingest = { rate = "4Mb/s" } }'),
     group("call", "sack-er", '{ cbr = { rate = "64kb/s", packet = 160 } }', "client = { deadline = {} }"),
+    group("film", "cubic", '{ cbr = { rate = "2Mb/s", packet = 1000 } }', "client = { rebuffer = {} }"),
     *(group(name, name, "{ bulk = {} }") for name in ("pert-er", "prague", "bbr-rack", "tfrc")),
     group("web", "sack", "{ webtraf = { sessions = 2 } }"),
 ]
