@@ -6,6 +6,7 @@
 use crate::Outputs;
 use crate::link_paths::link_names;
 use crate::plan::{GroupPlan, Plan};
+use earlybird_datagram as datagram;
 use earlybird_scenario::{Application, Network, Queue, Scenario, ScenarioError, Speed, Start, Time};
 use earlybird_sim::{Carrier, RateChanges};
 use earlybird_units::Duration;
@@ -117,7 +118,7 @@ struct Demand {
     /// Bytes of a packet.
     packet: f64,
     flows: f64,
-    /// Whether the links limit the flows: all but media over datagrams, which are sent in any case.
+    /// Whether the links limit the flows; else all is sent in any case.
     is_controlled: bool,
 }
 
@@ -129,6 +130,17 @@ impl Demand {
 
 /// Bytes of the headers of TCP and IPv4 without options (RFC 9293 §3.1, RFC 791 §3.1).
 const HEADERS: f64 = 40.0;
+
+/// Returns whether the links on its path limit what a group sends.
+fn is_controlled(group: &GroupPlan) -> bool {
+    match &group.carrier {
+        // A file over UDP is sent at once, and media wait at a sender that TFRC slows down.
+        Carrier::Datagrams(settings) => {
+            settings.config.control == datagram::Control::Tfrc && !group.flow.application.is_media()
+        }
+        Carrier::Tcp(_) | Carrier::External(_) => true,
+    }
+}
 
 struct View<'a> {
     scenario: &'a Scenario,
@@ -259,7 +271,7 @@ impl View<'_> {
             links,
             packet,
             flows: f64::from(group.flow.count),
-            is_controlled: !matches!(group.carrier, Carrier::Datagrams(_)) || !group.flow.application.is_media(),
+            is_controlled: is_controlled(group),
         }
     }
 

@@ -183,8 +183,9 @@ impl Link {
     #[cold]
     #[inline(never)]
     pub(super) fn take_readings(&mut self, now: Instant) {
-        while self.measured.next_end() <= now {
-            let reading = self.reading(self.measured.next_end());
+        // Times saturate: an arrival at the end of all time comes after both ends, and there is no third one.
+        while let Some(end) = self.measured.ends.get(self.measured.readings.len()).copied().filter(|end| *end <= now) {
+            let reading = self.reading(end);
             self.measured.readings.push(reading);
         }
         self.next_reading = self.measured.next_end();
