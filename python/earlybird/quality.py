@@ -298,9 +298,9 @@ def _own_playback(result: Result, flow: str, written: NDArray[np.float64], begin
     times, stalls = (rows[name].to_numpy() for name in ("time_s", "stalled_s"))
     before = np.concatenate([[0.0], np.cumsum(stalls)])[: len(stalls)]
     # The film stalls at a unit: rounding must not put the stall behind it.
-    moments = written - written[0]
-    units = np.searchsorted(moments, times - first - before - ROUNDING)
-    positions = moments[np.minimum(units, len(moments) - 1)]
+    offsets = written - written[0]
+    units = np.searchsorted(offsets, times - first - before - ROUNDING)
+    positions = offsets[np.minimum(units, len(offsets) - 1)]
     played = end - first - float(stalls.sum())
     return Playback(tuple(stalls.tolist()), tuple(positions.tolist()), max(played, 0.0))
 
