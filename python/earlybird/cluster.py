@@ -49,7 +49,7 @@ SECONDS_PER_BATCH: Final = 5.0
 scheduler takes about a millisecond per task, https://distributed.dask.org/en/stable/efficiency.html)."""
 
 OVER_TCP: Final = ("tcp", "tls", "ws", "wss")
-"""Dask's protocols to which a socket can be opened to see whether somebody is there."""
+"""Dask's protocols to which a socket can be opened to check that a scheduler listens."""
 
 BATCHES_PER_THREAD: Final = 2
 """Batches per thread of a worker: one that is made, and one that waits there, so that no worker waits for us."""

@@ -33,7 +33,7 @@ echo 1 > $forwards
 echo ready
 cat > /dev/null
 """
-"""Masquerades a network until whoever started it is gone, however that ended, and leaves nothing behind."""
+"""Masquerades a network until its parent process has ended, even if killed, and removes all rules."""
 
 IPTABLES = {
     # A chain of that name is somebody else's; Docker forbids to forward what no rule before its own allows.

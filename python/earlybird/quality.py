@@ -36,7 +36,7 @@ SEGMENT: Final = 1.0
 """Seconds of film over which a bit rate is given to P.1203 without segments, and between two reports by CMCD."""
 
 RESOLUTION: Final = "1920x1080"
-"""Picture size that P.1203 is told where nobody says another one; runs know bytes and no pictures."""
+"""Default picture size for P.1203; runs have frame sizes in bytes only."""
 
 FRAME_RATE: Final = 30.0
 """Pictures per second of a made-up encoder that says nothing else (`ingest.encoder.frame-rate`)."""

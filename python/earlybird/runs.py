@@ -66,10 +66,10 @@ def run(
     outputs
         Further files to write: traces, qlog, a capture.
     plot
-        File to draw the run over time to, ending in ``.png``, ``.svg`` or ``.html``: windows, round-trip times, the
+        File for the plot of the run, ending in ``.png``, ``.svg`` or ``.html``: windows, round-trip times, the
         bottleneck's queue, deliveries. Makes the run measure series and deliveries.
     progress
-        Show on the error stream how far the run is, if it takes more than a moment.
+        Show a progress bar on the error stream, unless the run is short.
 
     Returns
     -------
@@ -83,9 +83,9 @@ def run(
     InputError
         If the scenario's file cannot be read, the seed is not valid, or a file would replace another.
     EarlybirdError
-        If the system does not allow what a run in real time needs; the text is an instruction.
+        If the system does not allow what a run in real time needs; the message says how to fix it.
     StoreError
-        If the result cannot be kept.
+        If the result cannot be stored.
     OSError
         If a file of `outputs` or the picture cannot be written.
     InternalError
@@ -126,7 +126,7 @@ def run(
 
 
 def execute(scenario: ResolvedScenario, seed: int, outputs: Outputs = NO_OUTPUTS, *, progress: bool = False) -> Result:
-    """Run a scenario that `resolve` returned; a run that takes all memory is ended."""
+    """Run a scenario that `resolve` returned; aborts a run that exceeds the memory limit."""
     guard, is_simulated = memory_guard(), scenario.backend == SIMULATOR
     # Workers show no bar, and need not load what draws it.
     bar = progress_bars.share_bar("simulating" if is_simulated else "running") if progress else nullcontext(_ignore)

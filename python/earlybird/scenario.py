@@ -807,7 +807,7 @@ class DeadlineClient:
     """
     playback_delay: Time | None = None
     """
-    From the writing of a unit to its playing (default 250 ms). The MTCP paper asks for 1.5 round trips and 3 periods at least.
+    From the writing of a unit to its playing (default 250 ms). The MTCP paper requires at least 1.5 round trips and 3 periods.
     """
     reports: Time | None = None
     """
@@ -1726,7 +1726,7 @@ class Application:
     media: Media | None = None
     """
     Frames with given times and sizes; judged as media. The name of a video file may stand in place of the table, from the
-    scenario's folder (`media = "clip.mp4"`): the Python package puts its frames there, each with the sound that goes with it.
+    scenario's folder (`media = "clip.mp4"`): the Python package puts its frames there, each with its sound.
     """
     frames: Frames | None = None
     """

@@ -90,7 +90,7 @@ def written(path: Path) -> list[dict[str, Any]]:
 
 
 def _is_written(file: IO[str]) -> bool:
-    """Return whether somebody holds the lock that writers have."""
+    """Return whether a writer holds the lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -17,30 +17,31 @@ def transmit(
     """
     Carry a live stream from one address to another, in real time, until its source ends.
 
-    One of the two is another relay: ``eb://host:port`` calls it, ``eb://:port`` waits for it. Options stand behind a
-    question mark: ``latency`` (milliseconds, 120), ``transport`` (``earlybird-rt``), ``streamid``, ``mode``
-    (``caller``, ``listener``), ``conntimeo``, ``peeridletimeo`` (milliseconds, 3000 and 5000). The longer latency of
-    both sides counts. A file begins when the first relay is there.
+    One of the two is another relay: ``eb://host:port`` calls it, ``eb://:port`` waits for it. Options follow
+    ``?``: ``latency`` (milliseconds, 120), ``transport`` (``earlybird-rt``), ``streamid``, ``mode``
+    (``caller``, ``listener``), ``conntimeo``, ``peeridletimeo`` (milliseconds, 3000 and 5000). The larger latency of
+    both sides applies. A file begins when the first relay is connected. If an address is invalid, or the combination
+    is not supported, an `InputError` is raised.
 
-    `watch` is called many times a second: with a report once a second, else with nothing. If it returns false, what is
-    under way is still sent and played, and then the relay ends: after the latency and two seconds at most.
+    `watch` is called many times a second: with a report once a second, otherwise with `None`. If it returns false,
+    buffered data are sent and played out, and then the relay ends: after the latency and two seconds at most.
 
     Returns the last report. Names are SRT's where the meaning is the same: ``time_s``; ``peers``, connections that are
     ready; ``reconnects``; ``refusal``, why the last attempt to connect failed, if that is known; ``units`` and
-    ``bytes`` that the source had or that came; ``bytesOut`` that were handed on, to each receiver anew; ``pktSndDrop``,
-    units left out before they were sent; ``pktRetrans``, segments sent again; ``pktRcvDrop``, units that did not come
-    whole in time; ``pktRcvBelated``, units that came after their time; ``refused``, units that the destination did not
-    take; ``unitsLeft`` and ``bytesLeft`` that it had not taken two seconds after all was played, when the relay was
-    asked to end; ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``.
+    ``bytes`` read from the source or received; ``bytesOut`` delivered, counted for each receiver; ``pktSndDrop``,
+    units dropped before they were sent; ``pktRetrans``, retransmitted segments; ``pktRcvDrop``, units that were
+    incomplete at their playout time; ``pktRcvBelated``, units that arrived late; ``refused``, units that the
+    destination did not read; ``unitsLeft`` and ``bytesLeft``, not read two seconds after the last playout, when the
+    relay was asked to end; ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``.
     """
     for address in (source, destination):
         check_address(address)
 
-    def forward(report: dict[str, Any] | None) -> bool:
+    def on_report(report: dict[str, Any] | None) -> bool:
         return watch is None or watch(report) is not False
 
     try:
-        return _core.transmit(source, destination, forward)
+        return _core.transmit(source, destination, on_report)
     except _core.ScenarioError:
         raise
     except ValueError as error:
@@ -48,11 +49,11 @@ def transmit(
     except PermissionError as error:
         if path_in(error.filename) is not None:
             raise
-        raise InputError(f"{error.filename}: this port is root's alone. Take one from 1024 on.") from error
+        raise InputError(f"{error.filename}: Ports below 1024 need root.") from error
 
 
 def check_address(text: str) -> None:
-    """Raise InputError if this is no address of a relay's end."""
+    """Raise InputError if the text is no valid address for `transmit`."""
     try:
         _core.check_address(text)
     except ValueError as error:

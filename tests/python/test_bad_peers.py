@@ -274,7 +274,7 @@ def test_a_stream_goes_on_when_the_disk_of_its_statistics_is_full(capsys: pytest
         for second in range(3):
             write(report(second))
     assert capsys.readouterr().err == (
-        "earlybird: /dev/full: No space left on device. The file ends there; the stream goes on.\n"
+        "earlybird: /dev/full: No space left on device. The file ends there; the stream continues.\n"
     )
 
 

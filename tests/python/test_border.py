@@ -99,7 +99,7 @@ def test_every_output_is_known_to_rust(tmp_path: Path) -> None:
 
 
 def test_a_panic_is_an_internal_error() -> None:
-    with pytest.raises(InternalError, match=r"^this is a bug in earlybird: as asked for\.$"), panics():
+    with pytest.raises(InternalError, match=r"^this is a bug in earlybird: requested panic\.$"), panics():
         _core._panic()
 
 
@@ -107,4 +107,4 @@ def test_a_panic_ends_the_program_with_a_message_and_a_code(capfd: pytest.Captur
     with pytest.raises(typer.Exit) as raised:
         guarded(_core._panic)()
     assert raised.value.exit_code == INTERNAL
-    assert "earlybird: this is a bug in earlybird: as asked for." in capfd.readouterr().err
+    assert "earlybird: this is a bug in earlybird: requested panic." in capfd.readouterr().err

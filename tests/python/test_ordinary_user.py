@@ -91,4 +91,4 @@ def test_a_port_of_roots_is_named() -> None:
     lowest = REPOSITORY.joinpath("/proc/sys/net/ipv4/ip_unprivileged_port_start").read_text()
     if int(lowest) <= 80:
         pytest.skip("every port is everybody's here")
-    assert "eb://:80?mode=listener: this port is root's alone. Take one from 1024 on." in finished.stderr
+    assert "eb://:80?mode=listener: Ports below 1024 need root." in finished.stderr

@@ -153,7 +153,7 @@ def test_a_player_that_stops_reading_is_named_at_the_end(clip: Path, tmp_path: P
         message = receiver.stderr.read()
     assert message.count("\n") == 1
     assert message.startswith(f"earlybird: file:{pipe}: ")
-    assert message.endswith(" were not taken in time, and are left out.\n")
+    assert message.endswith(" were played out but not read in time, and are dropped.\n")
 
 
 def test_a_killed_sender_reconnects(clip: Path) -> None:

@@ -134,7 +134,7 @@ impl<H: Hosts> AppRuntime<H> {
         if self.mark <= now {
             self.mark = Instant::NEVER;
             let open: Vec<_> = self.connections().map(|(id, flow)| (flow, self.hosts.end(now, id))).collect();
-            self.recorder.on_mark(&open);
+            self.recorder.on_warm_up_end(&open);
         }
         if self.samples.as_mut().is_some_and(|samples| samples.is_due(now)) {
             self.take_samples(now);

@@ -31,8 +31,8 @@ pub(crate) fn carry(
 ) -> io::Result<LinksEnd> {
     let mut monitor = LinkMonitor { stop, samples, pause: MAX_INTERVAL, backlogs: Vec::new(), capture };
     let outcome = bridge.run(&mut emulator, &mut monitor);
-    // Without links there is no run: whoever waits for it need not wait longer.
-    // The applications must not wait for packets that nobody carries.
+    // Without links there is no run: release all waiting threads.
+    // The applications must not wait for packets without links.
     stop.store(true, Ordering::Relaxed);
     outcome?;
     let LinkMonitor { backlogs, capture, .. } = monitor;

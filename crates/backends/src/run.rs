@@ -8,7 +8,7 @@ use crate::hosts::Hosts;
 use crate::links::{LinksEnd, LinksLog, carry};
 use earlybird_capture::discard;
 use earlybird_emulator::{Bridge, Capture, DelayHistogram, Emulator};
-use earlybird_experiment::{FlowSpec, KeepGoing, Recorder, Report, RunError, RunSetup, Table, Value};
+use earlybird_experiment::{FlowSpec, ProgressCallback, Recorder, Report, RunError, RunSetup, Table, Value};
 use earlybird_scenario::Scenario;
 use earlybird_scheduling::RealtimePriority;
 use earlybird_units::Duration;
@@ -48,7 +48,7 @@ pub fn execute<H: Hosts>(
     setup: &RunSetup<'_>,
     flows: Vec<FlowSpec>,
     config: RunConfig<H>,
-    keep_going: KeepGoing<'_>,
+    keep_going: ProgressCallback<'_>,
 ) -> Result<Report, RunError> {
     let RunConfig { backend, hosts, bridge, emulator, capture, event_log } = config;
     let clock = Clock::since(bridge.started());

@@ -111,7 +111,7 @@ impl CaptureFile {
 /// Deletes the output of an interrupted run, unless it is a pipe or a device.
 pub fn discard(path: Option<&Path>) {
     if let Some(path) = path.filter(|path| path.is_file()) {
-        // The run has failed already; a second error helps nobody.
+        // The run has failed already; a second error does not help.
         let _ = std::fs::remove_file(path);
     }
 }

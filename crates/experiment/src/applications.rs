@@ -107,8 +107,8 @@ fn deadline(timetable: Timetable, client: &DeadlineClient, flow: &Flow, kind: Ki
     };
     let player = Deadline::new(timetable, delay);
     // Waiting lets a transport repair until the deadline: the default of our own preset.
-    let is_patient = client.patient.unwrap_or(kind == Kind::RealTime(Preset::EarlybirdRt));
-    Viewer::from(if is_patient { player.patient() } else { player }).with_feedback(feedback)
+    let skips_only_when_due = client.patient.unwrap_or(kind == Kind::RealTime(Preset::EarlybirdRt));
+    Viewer::from(if skips_only_when_due { player.skip_only_when_due() } else { player }).with_feedback(feedback)
 }
 
 /// Three periods of the stream (MTCP paper), with the transports whose receivers do that.

@@ -1,4 +1,4 @@
-//! Which queues of a scenario mark packets, and the network without marks that nobody answers.
+//! Which queues of a scenario mark packets, and the network without marks that no endpoint reacts to.
 
 use crate::link_paths::ACCESS;
 use earlybird_scenario::{Link, Network, Queue};
@@ -36,7 +36,7 @@ pub(crate) fn room_in_bytes(network: &Network, name: &str) -> Option<(String, u6
     Some((format!("network.{table}.bytes"), bytes))
 }
 
-/// Returns the links that anybody crosses, each with marks only if somebody there answers them.
+/// Returns the links that flows cross, each with marking only if a flow on it reacts to marks.
 pub(crate) fn network_in_effect(network: &Network, crossed: &BTreeSet<String>, answers: &BTreeSet<String>) -> Network {
     let seen = |queue: Queue, names: &[&str]| {
         if names.iter().any(|name| answers.contains(*name)) { queue } else { queue.without_marks() }

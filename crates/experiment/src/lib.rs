@@ -111,10 +111,10 @@ impl From<ScenarioError> for RunError {
 }
 
 /// Events between two progress callbacks: some microseconds, but a sample of many flows is one event too.
-const EVENTS_BETWEEN_QUESTIONS: u64 = 1 << 8;
+const PROGRESS_INTERVAL_EVENTS: u64 = 1 << 8;
 
-/// Progress callback, called thousands of times per second with the share of the run that is done. Returns whether to go on.
-pub type KeepGoing<'a> = &'a mut dyn FnMut(f64) -> bool;
+/// Progress callback, called thousands of times per second with the completed share of the run. Returns whether to continue.
+pub type ProgressCallback<'a> = &'a mut dyn FnMut(f64) -> bool;
 
 /// Runs a scenario that [`earlybird_scenario::resolve`] gave.
 ///
@@ -123,7 +123,12 @@ pub type KeepGoing<'a> = &'a mut dyn FnMut(f64) -> bool;
 /// # Errors
 ///
 /// See [`RunError`].
-pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
+pub fn run(
+    scenario: &Scenario,
+    seed: u64,
+    outputs: &Outputs,
+    keep_going: ProgressCallback<'_>,
+) -> Result<Report, RunError> {
     let setup = RunSetup::new(scenario, seed)?;
     let report = run_once(&setup, outputs, keep_going)?;
     // Bursts that overlap cannot be told apart: then the first one is measured in a run of its own.
@@ -133,7 +138,7 @@ pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGo
     }
 }
 
-fn run_once(setup: &RunSetup<'_>, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
+fn run_once(setup: &RunSetup<'_>, outputs: &Outputs, keep_going: ProgressCallback<'_>) -> Result<Report, RunError> {
     let scenario = setup.scenario;
     let (plan, recorder, topology) = (&setup.plan, setup.recorder(), setup.topology()?);
     // Observing every packet costs time, so runs that need it are compiled apart from those that do not.
@@ -154,19 +159,19 @@ fn run_once(setup: &RunSetup<'_>, outputs: &Outputs, keep_going: KeepGoing<'_>) 
 fn execute<O: Observer>(
     mut world: World<O>,
     scenario: &Scenario,
-    keep_going: KeepGoing<'_>,
+    keep_going: ProgressCallback<'_>,
 ) -> Result<(Network, O), RunError> {
     let warm_up = Instant::ZERO + scenario.measure.warm_up.duration();
     // Without a warm-up nothing comes before the measured interval; what happens at its start may come before the mark.
     if warm_up > Instant::ZERO {
-        world.mark_at(warm_up);
+        world.end_warm_up_at(warm_up);
     }
     if let Some(period) = scenario.measure.series {
         world.probe_every(period.duration());
     }
     let end = Instant::ZERO + scenario.duration.duration();
     // In batches, so that a run can be interrupted and shows its progress.
-    while !world.run_until(end, EVENTS_BETWEEN_QUESTIONS) {
+    while !world.run_until(end, PROGRESS_INTERVAL_EVENTS) {
         if !keep_going(world.now().as_secs_f64() / end.as_secs_f64()) {
             return Err(RunError::Interrupted);
         }

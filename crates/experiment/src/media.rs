@@ -11,7 +11,7 @@ struct Pending {
     written: Instant,
 }
 
-/// A unit's whole story, kept on request.
+/// Record of a unit, kept on request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivery {
     pub(crate) bytes: u64,
@@ -23,24 +23,24 @@ pub(crate) struct Delivery {
 #[derive(Clone, Debug)]
 pub(crate) struct MediaLog {
     end_of_run: Instant,
-    start_up_delays: Vec<Duration>,
+    startup_delays: Vec<Duration>,
     pending: VecDeque<Pending>,
     written_bytes: u64,
     written_units: u64,
     /// Delay of each delivered unit from its writing, in order of delivery.
     delays: Vec<Duration>,
-    /// Per start-up delay, the units whose deadline lies within the run.
+    /// Per startup delay, the units whose deadline lies within the run.
     due: Vec<u64>,
-    /// Per start-up delay, how many of the delivered ones came after it.
+    /// Per startup delay, how many of the delivered ones came after it.
     late: Vec<u64>,
     spacing: Spacing,
     pub(crate) deliveries: Option<Vec<Delivery>>,
 }
 
-/// Lateness at one start-up delay.
+/// Lateness at one startup delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lateness {
-    pub(crate) start_up_delay: Duration,
+    pub(crate) startup_delay: Duration,
     pub(crate) due: u64,
     pub(crate) late: u64,
 }
@@ -55,16 +55,16 @@ impl Lateness {
 }
 
 impl MediaLog {
-    pub(crate) fn new(end_of_run: Instant, start_up_delays: &[Duration], keeps_deliveries: bool) -> Self {
+    pub(crate) fn new(end_of_run: Instant, startup_delays: &[Duration], keeps_deliveries: bool) -> Self {
         Self {
             end_of_run,
-            start_up_delays: start_up_delays.to_vec(),
+            startup_delays: startup_delays.to_vec(),
             pending: VecDeque::new(),
             written_bytes: 0,
             written_units: 0,
             delays: Vec::new(),
-            due: vec![0; start_up_delays.len()],
-            late: vec![0; start_up_delays.len()],
+            due: vec![0; startup_delays.len()],
+            late: vec![0; startup_delays.len()],
             spacing: Spacing::default(),
             deliveries: keeps_deliveries.then(Vec::new),
         }
@@ -75,7 +75,7 @@ impl MediaLog {
         // Units are delivered in any order, but written in one.
         self.pending.push_back(Pending { unit: self.written_units, end: self.written_bytes, written: at });
         self.written_units += 1;
-        for (delay, due) in self.start_up_delays.iter().zip(&mut self.due) {
+        for (delay, due) in self.startup_delays.iter().zip(&mut self.due) {
             // Units whose deadline lies after the end are not judged: they could still come in time.
             *due += u64::from(at + *delay <= self.end_of_run);
         }
@@ -112,7 +112,7 @@ impl MediaLog {
     }
 
     fn count_late(&mut self, written: Instant, delay: Duration) {
-        for (start_up, late) in self.start_up_delays.iter().zip(&mut self.late) {
+        for (start_up, late) in self.startup_delays.iter().zip(&mut self.late) {
             *late += u64::from(delay > *start_up && written + *start_up <= self.end_of_run);
         }
     }
@@ -130,12 +130,12 @@ impl MediaLog {
         self.spacing.last
     }
 
-    /// Returns lateness at each start-up delay. Units that never came are late if their deadline has passed.
+    /// Returns lateness at each startup delay. Units that never came are late if their deadline has passed.
     pub(crate) fn lateness(&self) -> impl Iterator<Item = Lateness> + '_ {
-        let rows = self.start_up_delays.iter().zip(&self.due).zip(&self.late);
+        let rows = self.startup_delays.iter().zip(&self.due).zip(&self.late);
         rows.map(|((delay, due), late)| {
             let missing = self.pending.iter().filter(|unit| unit.written + *delay <= self.end_of_run).count() as u64;
-            Lateness { start_up_delay: *delay, due: *due, late: late + missing }
+            Lateness { startup_delay: *delay, due: *due, late: late + missing }
         })
     }
 
@@ -161,8 +161,8 @@ pub(crate) fn quantile(sorted: &[Duration], share: f64) -> Option<Duration> {
     sorted.get(rank.max(1) - 1).copied()
 }
 
-/// Returns the smallest start-up delay at which the stream succeeds: ⌈n·10⁻⁴⌉ − 1 units may come later.
-pub(crate) fn required_start_up_delay(sorted: &[Duration]) -> Option<Duration> {
+/// Returns the smallest startup delay at which the stream succeeds: ⌈n·10⁻⁴⌉ − 1 units may come later.
+pub(crate) fn required_startup_delay(sorted: &[Duration]) -> Option<Duration> {
     let allowed = ((sorted.len() as f64 * LATE_SHARE_ALLOWED).ceil() as usize).saturating_sub(1);
     sorted.get(sorted.len().checked_sub(allowed + 1)?).copied()
 }
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_stream_was_a_success_with_one_late_unit_too_many() {
-        let is_on_time = |due, late| Lateness { start_up_delay: Duration::from_secs(1), due, late }.is_on_time();
+        let is_on_time = |due, late| Lateness { startup_delay: Duration::from_secs(1), due, late }.is_on_time();
         // Fewer than 0.01 %: of 10,000 not a single one, of 10,001 one, of 20,000 one, of 20,001 two.
         for (due, most) in [(1, 0), (9_999, 0), (10_000, 0), (10_001, 1), (20_000, 1), (20_001, 2)] {
             assert!(is_on_time(due, most), "{most} of {due}");
@@ -247,13 +247,13 @@ mod tests {
     }
 
     #[test]
-    fn the_required_start_up_delay_allowed_other_late_units_than_success() {
+    fn the_required_startup_delay_allowed_other_late_units_than_success() {
         for units in [1, 9_999, 10_000, 10_001, 20_000, 20_001] {
             let delays: Vec<Duration> = (1..=units).map(Duration::from_millis).collect();
-            let required = required_start_up_delay(&delays).unwrap();
-            let is_on_time = |start_up_delay| {
-                let late = delays.iter().filter(|delay| **delay > start_up_delay).count() as u64;
-                Lateness { start_up_delay, due: units, late }.is_on_time()
+            let required = required_startup_delay(&delays).unwrap();
+            let is_on_time = |startup_delay| {
+                let late = delays.iter().filter(|delay| **delay > startup_delay).count() as u64;
+                Lateness { startup_delay, due: units, late }.is_on_time()
             };
             assert!(is_on_time(required), "{units} units");
             assert!(!is_on_time(required.saturating_sub(Duration::from_millis(1))), "{units} units");
@@ -261,14 +261,14 @@ mod tests {
     }
 
     #[test]
-    fn the_required_start_up_delay_of_a_few_units_is_the_largest_delay() {
-        assert_eq!(required_start_up_delay(&log().sorted_delays()), Some(Duration::from_millis(4_000)));
+    fn the_required_startup_delay_of_a_few_units_is_the_largest_delay() {
+        assert_eq!(required_startup_delay(&log().sorted_delays()), Some(Duration::from_millis(4_000)));
     }
 
     #[test]
     fn twenty_thousand_units_may_have_one_that_is_later() {
         let delays: Vec<Duration> = (0..20_000).map(Duration::from_millis).collect();
-        assert_eq!(required_start_up_delay(&delays), Some(Duration::from_millis(19_998)));
+        assert_eq!(required_startup_delay(&delays), Some(Duration::from_millis(19_998)));
     }
 
     #[test]

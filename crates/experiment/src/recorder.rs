@@ -303,8 +303,8 @@ impl Observer for Recorder {
         let keeps_duplicates = self.keeps_duplicates;
         let flow = &mut self.flows[id.0 as usize];
         match event {
-            TraceEvent::Timeout { timer, freeze } if !flow.is_web => {
-                self.timeouts.push(TimeoutRecord { flow: id, at, timer, freeze });
+            TraceEvent::Timeout { timer, stalled_for } if !flow.is_web => {
+                self.timeouts.push(TimeoutRecord { flow: id, at, timer, freeze: stalled_for });
             }
             TraceEvent::Duplicate { count, age, threshold } if flow.media.is_some() => {
                 // Kept for the summary's quantiles even without the table of duplicates.
@@ -357,7 +357,7 @@ impl Observer for Recorder {
         }
     }
 
-    fn on_mark(&mut self, open: &[(FlowId, FlowEnd)]) {
+    fn on_warm_up_end(&mut self, open: &[(FlowId, FlowEnd)]) {
         // Connections that have ended are counted in the flow already; open ones are added below.
         for flow in &mut self.flows {
             let packets_sent = flow.statistics.segments_sent;

@@ -5,7 +5,7 @@ mod playout;
 
 use crate::bursts;
 use crate::link_measures::LinkMeasures;
-use crate::media::{quantile, required_start_up_delay};
+use crate::media::{quantile, required_startup_delay};
 use crate::plan::Plan;
 use crate::recorder::{FIRST_LINK_SUBJECT, FlowDrops, FlowRecord, Recorder};
 use crate::register;
@@ -56,7 +56,7 @@ pub(crate) fn report(scenario: &Scenario, plan: &Plan, seed: u64, recorder: &Rec
         tables.push(("series", recorder.series.table(|subject| subject_name(subject, plan, network))));
     }
     let summary = summarise(scenario, plan, seed, recorder, network);
-    // Release builds are spared the comparison: the tables are the same as in the tests.
+    // Debug builds only: the tests check the same tables.
     if cfg!(debug_assertions) {
         register::check(&tables, &summary);
     }
@@ -151,7 +151,7 @@ fn media_columns(table: Table, recorder: &Recorder) -> Table {
         .float("delay_p99_ms", delay(0.99))
         .float("delay_p999_ms", delay(0.999))
         .float("delay_max_ms", delay(1.0))
-        .float("required_startup_delay_s", delays.iter().map(|delays| seconds(required_start_up_delay(delays))))
+        .float("required_startup_delay_s", delays.iter().map(|delays| seconds(required_startup_delay(delays))))
         .float("rto_unclamped_median_s", records().map(|flow| median(&flow.base_timeouts)))
         .float("er_threshold_median_s", records().map(|flow| median(&flow.thresholds)))
 }
@@ -194,7 +194,7 @@ fn lateness(plan: &Plan, recorder: &Recorder) -> Table {
     Table::default()
         .string("group", rows.iter().map(|(flow, _)| plan.groups[flow.group].flow.name.clone()))
         .string("flow", rows.iter().map(|(flow, _)| flow.name.clone()))
-        .float("startup_delay_s", rows.iter().map(|(_, row)| row.start_up_delay.as_secs_f64()))
+        .float("startup_delay_s", rows.iter().map(|(_, row)| row.startup_delay.as_secs_f64()))
         .integer("due", rows.iter().map(|(_, row)| row.due))
         .integer("late", rows.iter().map(|(_, row)| row.late))
         .boolean("on_time", rows.iter().map(|(_, row)| row.is_on_time()))

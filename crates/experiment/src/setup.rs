@@ -25,7 +25,7 @@ impl<'a> RunSetup<'a> {
         Ok(Self { scenario, seed, plan: Plan::new(scenario, seed)? })
     }
 
-    /// Builds the network and specs its flows.
+    /// Builds the network and specifies its flows.
     ///
     /// # Errors
     ///

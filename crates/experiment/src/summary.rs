@@ -74,12 +74,12 @@ fn spacing_deviation(flow: &FlowRecord) -> f64 {
     flow.media.as_ref().map_or(f64::NAN, super::media::MediaLog::spacing_deviation)
 }
 
-/// Returns the share of successful streams among those judged at this start-up delay.
+/// Returns the share of successful streams among those judged at this startup delay.
 fn on_time_share(recorder: &Recorder, delay: Duration) -> Option<f64> {
     let rows = recorder.flows.iter().filter_map(|flow| flow.media.as_ref()).flat_map(super::media::MediaLog::lateness);
     // A flow that starts shortly before the end has no unit due at a long delay: neither on time nor late.
     let judged: Vec<bool> =
-        rows.filter(|row| row.start_up_delay == delay && row.due > 0).map(|row| row.is_on_time()).collect();
+        rows.filter(|row| row.startup_delay == delay && row.due > 0).map(|row| row.is_on_time()).collect();
     let successes = judged.iter().filter(|success| **success).count();
     (!judged.is_empty()).then(|| successes as f64 / judged.len() as f64)
 }

@@ -25,7 +25,7 @@ use earlybird_units::Duration;
 pub fn warnings(scenario: &Scenario) -> Result<Vec<ScenarioError>, ScenarioError> {
     let plan = Plan::new(scenario, 1)?;
     let mut all = nothing_to_run(scenario);
-    all.extend(marks_that_never_come(scenario, &plan)?);
+    all.extend(missing_ecn_marking(scenario, &plan)?);
     all.extend(queues_without_room(scenario, &plan)?);
     all.extend(short_playback_delays(scenario, &plan)?);
     all.extend(lockstep::flows_in_step(scenario, &plan)?);
@@ -46,8 +46,8 @@ fn nothing_to_run(scenario: &Scenario) -> Vec<ScenarioError> {
     first.map(warning).into_iter().collect()
 }
 
-/// Lists transports that live by shares of marks, on ways whose queues mark nothing.
-fn marks_that_never_come(scenario: &Scenario, plan: &Plan) -> Result<Vec<ScenarioError>, ScenarioError> {
+/// Lists scalable transports on paths without marking.
+fn missing_ecn_marking(scenario: &Scenario, plan: &Plan) -> Result<Vec<ScenarioError>, ScenarioError> {
     let mut found = Vec::new();
     for (flow, group) in scenario.flows.iter().zip(&plan.groups) {
         let [there, _] = link_names(&scenario.network, flow)?;
@@ -57,8 +57,8 @@ fn marks_that_never_come(scenario: &Scenario, plan: &Plan) -> Result<Vec<Scenari
             found.push(ScenarioError {
                 path: format!("flows.{}.transport", flow.name),
                 value: group.transport.to_string(),
-                problem: "lives by marks, and no queue on its way marks".to_owned(),
-                allowed: "any, but it acts on losses alone here".to_owned(),
+                problem: "needs ECN marks, and no queue on its path marks".to_owned(),
+                allowed: "any, but it reacts only to losses here".to_owned(),
                 hint: "`dualpi2` marks, as do disciplines such as `codel` with `ecn = true`.".to_owned(),
             });
         }

@@ -72,7 +72,7 @@ fn sum_where(report: &Report, group: &str, holds: impl Fn(i64) -> bool) -> i64 {
     rows.filter(|((name, waiting), _)| *name == group && holds(**waiting)).map(|(_, packets)| packets).sum()
 }
 
-/// A limit of 80 packets lets 79 wait while one is being sent: who finds 79 is dropped, and nobody else.
+/// A limit of 80 packets lets 79 wait while one is being sent: a packet that finds 79 is dropped, and no other one.
 #[test]
 fn every_packet_finds_some_number_of_others_waiting_and_is_dropped_where_that_is_the_limit() {
     let report = report("dumbbell.toml", &[("duration", "60s"), ("measure.queue-positions", "true")]);

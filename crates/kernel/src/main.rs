@@ -73,7 +73,7 @@ fn request() -> Result<Request> {
 }
 
 fn print(answer: &Value) -> Result<u8> {
-    writeln!(std::io::stdout(), "{answer}").map_err(|error| Error::context("nobody listens", error))?;
+    writeln!(std::io::stdout(), "{answer}").map_err(|error| Error::context("the output cannot be written", error))?;
     Ok(0)
 }
 

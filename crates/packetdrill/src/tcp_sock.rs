@@ -120,7 +120,7 @@ impl TcpSock {
 
     /// Returns whether reading would return the end of the stream.
     pub(crate) fn is_at_end(&self) -> bool {
-        self.connection.unread() == 0 && (self.has_peer_closed || self.shut_read || self.is_closed())
+        self.connection.readable() == 0 && (self.has_peer_closed || self.shut_read || self.is_closed())
     }
 
     /// Returns the mask of `poll`, except for writability, which depends on the socket.
@@ -133,7 +133,7 @@ impl TcpSock {
         if reads_no_more {
             mask |= libc::POLLIN | libc::POLLRDNORM | libc::POLLRDHUP;
         }
-        if self.connection.unread() > 0 {
+        if self.connection.readable() > 0 {
             mask |= libc::POLLIN | libc::POLLRDNORM;
         }
         if self.shut_write || self.is_closed() {
@@ -146,7 +146,7 @@ impl TcpSock {
     pub(crate) fn on_segment(&mut self, now: Micros, received: &RxSegment) -> Change {
         let segment = &received.segment;
         self.count_rx(now, segment);
-        // A reset of the SYN means that nobody listens; a later one breaks the connection.
+        // A reset of the SYN means that no socket listens; a later one breaks the connection.
         let was_syn_sent = self.connection.state() == RfcState::SynSent;
         let taken = self.connection.on_segment(&mut Cx { now: instant(now), trace: &mut () }, segment);
         self.urgent.update(&taken, received.urgent);

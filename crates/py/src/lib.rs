@@ -115,10 +115,10 @@ fn code_version(backend: &str) -> &'static str {
     }
 }
 
-/// Panics. For the test that a panic becomes an exception.
+/// Panics. Tests that a panic becomes an exception.
 #[pyfunction]
 fn _panic() {
-    panic!("as asked for");
+    panic!("requested panic");
 }
 
 #[pymodule]

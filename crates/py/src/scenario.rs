@@ -2,7 +2,7 @@
 
 use crate::outputs::{self, OutputsDict};
 use crate::{media, report, run_error, scenario_error, scenario_error_in};
-use earlybird_experiment::KeepGoing;
+use earlybird_experiment::ProgressCallback;
 use earlybird_scenario::{Backend, Resolver, Scenario, Seeds, Time};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -252,7 +252,7 @@ impl ResolvedScenario {
         &self,
         seed: u64,
         outputs: &earlybird_experiment::Outputs,
-        keep_going: KeepGoing<'_>,
+        keep_going: ProgressCallback<'_>,
     ) -> Result<earlybird_experiment::Report, earlybird_experiment::RunError> {
         match self.scenario.backend {
             Backend::Sim => earlybird_experiment::run(&self.scenario, seed, outputs, keep_going),

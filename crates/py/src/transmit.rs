@@ -26,7 +26,7 @@ pub(crate) fn transmit<'py>(
     let read = |text: &str| Address::parse(text).map_err(|error| PyValueError::new_err(error.to_string()));
     let (from, to) = (read(source)?, read(destination)?);
     let watch = watch.unbind();
-    // The relay runs without the interpreter's lock; an exception of `watch` is carried around it.
+    // The relay runs without the interpreter's lock; an exception of `watch` is stored and re-raised.
     let mut raised = None;
     let report = py.detach(|| {
         let mut poll = |report: Option<&Report>| match Python::attach(|py| poll(py, &watch, report)) {

@@ -2,7 +2,7 @@
 //! too long for a whole interval.
 
 use crate::fifo::Fifo;
-use crate::{Dropped, Queue, QueueLimit, QueueSettings, Waiting};
+use crate::{Dropped, Queue, QueueLimit, QueueSettings, QueuedPacket};
 use earlybird_units::{Duration, Instant, Random, Rate};
 
 /// The settings of `CoDel`.
@@ -10,7 +10,7 @@ use earlybird_units::{Duration, Instant, Random, Rate};
 pub struct CodelSettings {
     /// Acceptable queueing delay (RFC 8289 §4.3: 5 ms).
     pub target: Duration,
-    /// For how long they must have waited longer before anything is done: the longest usual round trip (§4.3: 100 ms).
+    /// Time above target before dropping starts: the longest usual round trip (§4.3: 100 ms).
     pub interval: Duration,
     /// Nothing is dropped while no more bytes than these wait: the largest packet (§5.4).
     pub mtu: u64,
@@ -39,13 +39,13 @@ impl Codel {
         now: Instant,
         fifo: &mut Fifo,
         dropped: &mut Dropped,
-    ) -> Option<Waiting> {
+    ) -> Option<QueuedPacket> {
         let first = self.next(settings, now, fifo);
         if self.is_dropping {
-            return self.go_on(settings, now, first, fifo, dropped);
+            return self.continue_dropping(settings, now, first, fifo, dropped);
         }
-        let (packet, is_bad) = first?;
-        if !is_bad {
+        let (packet, is_above_target) = first?;
+        if !is_above_target {
             return Some(packet);
         }
         self.enter(settings, now);
@@ -53,16 +53,16 @@ impl Codel {
     }
 
     /// Returns the next packet and whether the queue is bad (RFC 8289 §5.4, `dodequeue`).
-    fn next(&mut self, settings: &CodelSettings, now: Instant, fifo: &mut Fifo) -> Option<(Waiting, bool)> {
+    fn next(&mut self, settings: &CodelSettings, now: Instant, fifo: &mut Fifo) -> Option<(QueuedPacket, bool)> {
         let Some(packet) = fifo.pop() else {
             self.first_above = None;
             return None;
         };
-        Some((packet, self.is_bad(settings, now, &packet, fifo)))
+        Some((packet, self.is_above_target(settings, now, &packet, fifo)))
     }
 
     /// Returns whether the delay has been too long for an interval.
-    fn is_bad(&mut self, settings: &CodelSettings, now: Instant, packet: &Waiting, behind: &Fifo) -> bool {
+    fn is_above_target(&mut self, settings: &CodelSettings, now: Instant, packet: &QueuedPacket, behind: &Fifo) -> bool {
         // With at most one full packet left behind, a drop would risk an idle link (§5.4).
         if now - packet.since < settings.target || behind.bytes() <= settings.mtu {
             self.first_above = None;
@@ -84,15 +84,15 @@ impl Codel {
         self.drop_next = control_law(now, settings.interval, self.count);
     }
 
-    /// Drops for as long as drops are due and the queue is bad; an empty queue is good.
-    fn go_on(
+    /// Drops while drops are due and the delay is above the target; an empty queue is below it.
+    fn continue_dropping(
         &mut self,
         settings: &CodelSettings,
         now: Instant,
-        mut first: Option<(Waiting, bool)>,
+        mut first: Option<(QueuedPacket, bool)>,
         fifo: &mut Fifo,
         dropped: &mut Dropped,
-    ) -> Option<Waiting> {
+    ) -> Option<QueuedPacket> {
         while let Some((packet, true)) = first
             && now >= self.drop_next
         {
@@ -100,7 +100,7 @@ impl Codel {
             let marked = mark_or_drop(settings, packet, dropped);
             first = marked.map(|packet| (packet, true)).or_else(|| self.next(settings, now, fifo));
             // From the time that was due, not from now: a late dequeue does not thin the drops out.
-            if first.is_some_and(|(_, is_bad)| is_bad) {
+            if first.is_some_and(|(_, is_above_target)| is_above_target) {
                 self.drop_next = control_law(self.drop_next, settings.interval, self.count);
             }
             // A mark counts as a drop, but its packet leaves: at most one mark per packet sent, as in Linux.
@@ -108,13 +108,13 @@ impl Codel {
                 return marked;
             }
         }
-        self.is_dropping = first.is_some_and(|(_, is_bad)| is_bad);
+        self.is_dropping = first.is_some_and(|(_, is_above_target)| is_above_target);
         first.map(|(packet, _)| packet)
     }
 }
 
-/// Marks the packet, and gives it back, or drops it.
-fn mark_or_drop(settings: &CodelSettings, mut packet: Waiting, dropped: &mut Dropped) -> Option<Waiting> {
+/// Marks the packet and returns it, or drops it.
+fn mark_or_drop(settings: &CodelSettings, mut packet: QueuedPacket, dropped: &mut Dropped) -> Option<QueuedPacket> {
     if settings.ecn && packet.mark() {
         return Some(packet);
     }
@@ -149,7 +149,7 @@ impl QueueSettings for CodelSettings {
 }
 
 impl Queue for CodelQueue {
-    fn enqueue(&mut self, _now: Instant, packet: Waiting, dropped: &mut Dropped) {
+    fn enqueue(&mut self, _now: Instant, packet: QueuedPacket, dropped: &mut Dropped) {
         if self.limit.has_room(self.fifo.len(), self.fifo.bytes(), packet.bytes) {
             self.fifo.push(packet);
         } else {
@@ -157,7 +157,7 @@ impl Queue for CodelQueue {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, dropped: &mut Dropped) -> Option<Waiting> {
+    fn dequeue(&mut self, now: Instant, dropped: &mut Dropped) -> Option<QueuedPacket> {
         self.codel.dequeue(&self.settings, now, &mut self.fifo, dropped)
     }
 
@@ -168,7 +168,7 @@ impl Queue for CodelQueue {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Bench, millis, packet};
+    use crate::testing::{TestQueue, millis, packet};
     use super::*;
     use earlybird_conformance::{Area, conforms};
     use earlybird_wire::Ecn;
@@ -176,16 +176,16 @@ mod tests {
     const SETTINGS: CodelSettings =
         CodelSettings { target: Duration::from_millis(5), interval: Duration::from_millis(100), mtu: 1500, ecn: false };
 
-    fn codel(settings: CodelSettings) -> Bench<CodelQueue> {
-        Bench::new(CodelQueue::new(settings, QueueLimit::Unlimited))
+    fn codel(settings: CodelSettings) -> TestQueue<CodelQueue> {
+        TestQueue::new(CodelQueue::new(settings, QueueLimit::Unlimited))
     }
 
     /// Two packets come and one goes every millisecond. Gives the times at which packets were dropped or marked.
-    fn overload(bench: &mut Bench<CodelQueue>, from: u64, until: u64, ecn: Ecn) -> Vec<u64> {
+    fn overload(bench: &mut TestQueue<CodelQueue>, from: u64, until: u64, ecn: Ecn) -> Vec<u64> {
         let mut times = Vec::new();
         for now in from..until {
             for _ in 0..2 {
-                bench.put(Waiting { ecn, ..packet(millis(now), 0) });
+                bench.put(QueuedPacket { ecn, ..packet(millis(now), 0) });
             }
             let sent = bench.take(millis(now));
             let drops = bench.dropped.drain(..).count() + usize::from(sent.is_some_and(|packet| packet.is_marked));

@@ -3,7 +3,7 @@
 //! that both get the same throughput.
 
 use crate::fifo::Fifo;
-use crate::{Dropped, Queue, QueueLimit, QueueSettings, Waiting};
+use crate::{Dropped, Queue, QueueLimit, QueueSettings, QueuedPacket};
 use earlybird_units::{Duration, Instant, Random, Rate};
 use earlybird_wire::Ecn;
 
@@ -20,7 +20,7 @@ pub struct DualPi2Settings {
     pub beta: f64,
     /// The factor k by which marks of the low-latency queue are coupled (2).
     pub coupling: f64,
-    /// Waiting time from which on the low-latency queue marks by itself (figure 7: 0.8 ms) …
+    /// Queueing delay from which on the low-latency queue marks by itself (figure 7: 0.8 ms) …
     pub ramp_start: Duration,
     /// … with a probability that is 1 after so much more (0.4 ms; zero: a step).
     pub ramp: Duration,
@@ -77,7 +77,7 @@ impl DualPi2 {
         }
     }
 
-    /// Makes the updates that were due since the last call: nothing came or went in between, so none comes too late.
+    /// Makes the updates that were due since the last call: the queue has not changed in between, so none is late.
     fn catch_up(&mut self, now: Instant) {
         while self.next_update <= now {
             let at = self.next_update;
@@ -122,12 +122,13 @@ impl DualPi2 {
         }
     }
 
-    /// Returns the lane whose turn it is while both hold packets: the shares are kept by bytes (§4.2.2: weighted round robin).
+    /// Returns whether the low-latency queue is served next; while both hold packets, in shares by bytes (§4.2.2: weighted round
+    /// robin).
     fn serves_low_latency(&self) -> bool {
         self.classic.fifo.len() == 0 || (self.low_latency.fifo.len() > 0 && self.ahead <= 0.0)
     }
 
-    fn account(&mut self, packet: &Waiting, is_low_latency: bool) {
+    fn account(&mut self, packet: &QueuedPacket, is_low_latency: bool) {
         let share = self.settings.classic_share;
         let bytes = f64::from(packet.bytes);
         let is_contended = self.low_latency.fifo.len() > 0 && self.classic.fifo.len() > 0;
@@ -139,7 +140,7 @@ impl DualPi2 {
     }
 
     /// Returns the next packet and whether it is kept.
-    fn take_low_latency(&mut self, now: Instant) -> Option<(Waiting, bool)> {
+    fn take_low_latency(&mut self, now: Instant) -> Option<(QueuedPacket, bool)> {
         let mut packet = self.low_latency.fifo.pop()?;
         let coupled = self.coupled_probability();
         if coupled >= 1.0 && self.low_latency.recurs(self.classic_probability()) {
@@ -154,7 +155,7 @@ impl DualPi2 {
     }
 
     /// The same from the classic queue.
-    fn take_classic(&mut self) -> Option<(Waiting, bool)> {
+    fn take_classic(&mut self) -> Option<(QueuedPacket, bool)> {
         // Marked and dropped on dequeue, as in appendix A: the signal is not delayed by the queue.
         let mut packet = self.classic.fifo.pop()?;
         let probability = self.classic_probability();
@@ -177,7 +178,7 @@ impl QueueSettings for DualPi2Settings {
 }
 
 impl Queue for DualPi2 {
-    fn enqueue(&mut self, now: Instant, packet: Waiting, dropped: &mut Dropped) {
+    fn enqueue(&mut self, now: Instant, packet: QueuedPacket, dropped: &mut Dropped) {
         self.catch_up(now);
         // One limit for both lanes: the buffer of a link is shared.
         let bytes = self.classic.fifo.bytes() + self.low_latency.fifo.bytes();
@@ -191,7 +192,7 @@ impl Queue for DualPi2 {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, dropped: &mut Dropped) -> Option<Waiting> {
+    fn dequeue(&mut self, now: Instant, dropped: &mut Dropped) -> Option<QueuedPacket> {
         self.catch_up(now);
         loop {
             let is_low_latency = self.serves_low_latency();
@@ -212,7 +213,7 @@ impl Queue for DualPi2 {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Bench, millis, packet};
+    use crate::testing::{TestQueue, millis, packet};
     use super::*;
     use earlybird_conformance::{Area, conforms};
 
@@ -227,12 +228,12 @@ mod tests {
         classic_share: 0.1,
     };
 
-    fn dual(settings: DualPi2Settings) -> Bench<DualPi2> {
-        Bench::new(DualPi2::new(settings, QueueLimit::Unlimited))
+    fn dual(settings: DualPi2Settings) -> TestQueue<DualPi2> {
+        TestQueue::new(DualPi2::new(settings, QueueLimit::Unlimited))
     }
 
-    fn of(ecn: Ecn) -> Waiting {
-        Waiting { ecn, ..packet(millis(0), 0) }
+    fn of(ecn: Ecn) -> QueuedPacket {
+        QueuedPacket { ecn, ..packet(millis(0), 0) }
     }
 
     #[test]
@@ -340,7 +341,7 @@ mod tests {
             bench.put(of(Ecn::Capable1));
         }
         bench.queue.probability = 0.5;
-        let sent: Vec<Waiting> = std::iter::from_fn(|| bench.take(millis(0))).collect();
+        let sent: Vec<QueuedPacket> = std::iter::from_fn(|| bench.take(millis(0))).collect();
         let low_latency = sent.iter().filter(|packet| packet.ecn == Ecn::Capable1);
         assert!(low_latency.clone().all(|packet| packet.is_marked));
         assert!((299..=301).contains(&low_latency.count()) && (599..=602).contains(&sent.len()));

@@ -1,21 +1,21 @@
-use crate::Waiting;
+use crate::QueuedPacket;
 use earlybird_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// Packets in the order in which they came.
 #[derive(Debug, Default)]
 pub(crate) struct Fifo {
-    packets: VecDeque<Waiting>,
+    packets: VecDeque<QueuedPacket>,
     bytes: u64,
 }
 
 impl Fifo {
-    pub(crate) fn push(&mut self, packet: Waiting) {
+    pub(crate) fn push(&mut self, packet: QueuedPacket) {
         self.bytes += u64::from(packet.bytes);
         self.packets.push_back(packet);
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Waiting> {
+    pub(crate) fn pop(&mut self) -> Option<QueuedPacket> {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.bytes);
         Some(packet)

@@ -1,9 +1,9 @@
-//! `FlowQueue-CoDel` (Hoeiland-Joergensen et al., RFC 8290): connections take turns by bytes, each in a queue of its own
-//! under `CoDel`; those with little to send come first.
+//! `FlowQueue-CoDel` (Hoeiland-Joergensen et al., RFC 8290): deficit round robin with priority for sparse flows, with a queue
+//! under `CoDel` per connection.
 
 use crate::codel::{Codel, CodelSettings};
 use crate::fifo::Fifo;
-use crate::{Dropped, Queue, QueueLimit, QueueSettings, Waiting};
+use crate::{Dropped, Queue, QueueLimit, QueueSettings, QueuedPacket};
 use earlybird_units::{Instant, Random, Rate};
 use std::collections::VecDeque;
 
@@ -93,7 +93,7 @@ impl FqCodel {
         }
     }
 
-    /// Takes an empty queue from its list; a new one is made an old one, lest it come first again at once (§4.2).
+    /// Removes an empty queue from its list; a new one becomes an old one, so that it does not regain priority at once (§4.2).
     fn retire(&mut self, index: usize, is_new: bool) {
         if is_new {
             self.new.pop_front();
@@ -119,7 +119,7 @@ impl QueueSettings for FqCodelSettings {
 }
 
 impl Queue for FqCodel {
-    fn enqueue(&mut self, _now: Instant, packet: Waiting, dropped: &mut Dropped) {
+    fn enqueue(&mut self, _now: Instant, packet: QueuedPacket, dropped: &mut Dropped) {
         let index = self.queue_of(packet.connection);
         let has_room = self.limit.has_room(self.packets, self.bytes, packet.bytes);
         let flow = &mut self.flows[index];
@@ -135,7 +135,7 @@ impl Queue for FqCodel {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, dropped: &mut Dropped) -> Option<Waiting> {
+    fn dequeue(&mut self, now: Instant, dropped: &mut Dropped) -> Option<QueuedPacket> {
         loop {
             let (index, is_new) = self.next_turn()?;
             let flow = &mut self.flows[index];
@@ -161,20 +161,20 @@ impl Queue for FqCodel {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Bench, millis, packet};
+    use crate::testing::{TestQueue, millis, packet};
     use super::*;
     use earlybird_conformance::{Area, conforms};
     use earlybird_units::{Duration, SeedTree};
 
-    fn fq(limit: u32) -> Bench<FqCodel> {
+    fn fq(limit: u32) -> TestQueue<FqCodel> {
         let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
         let codel = CodelSettings { target, interval, mtu: 1500, ecn: true };
         let settings = FqCodelSettings { flows: 1024, quantum: 1514, codel };
-        Bench::new(FqCodel::new(settings, QueueLimit::Packets(limit), SeedTree::new(1).random()))
+        TestQueue::new(FqCodel::new(settings, QueueLimit::Packets(limit), SeedTree::new(1).random()))
     }
 
-    fn of(connection: u64, bytes: u32) -> Waiting {
-        Waiting { bytes, connection, ..packet(millis(0), connection as u32) }
+    fn of(connection: u64, bytes: u32) -> QueuedPacket {
+        QueuedPacket { bytes, connection, ..packet(millis(0), connection as u32) }
     }
 
     #[test]

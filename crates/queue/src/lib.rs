@@ -1,7 +1,7 @@
 //! Queue disciplines: which packet waits in front of a link, which leaves next, which is dropped or marked.
 //!
-//! A discipline has its file, with its settings and their [`Discipline`] in the list at `disciplines!`; nothing else of the
-//! simulator refers to it by name. A drop-tail queue in front of a link of constant rate needs no [`Queue`]: the simulator's
+//! Each discipline is one file with its settings; register it in `disciplines!`. Its table in scenarios is in
+//! `crates/scenario/src/model/queue`, registered there too. A drop-tail queue in front of a link of constant rate needs no [`Queue`]: the simulator's
 //! `Link` computes the departure of a packet on its arrival, without an event. The drop-tail queue here serves links of changing
 //! rate, on which departures are not known beforehand.
 #![forbid(unsafe_code)]
@@ -43,7 +43,7 @@ impl QueueLimit {
         if let Self::Packets(1) = self { Self::Packets(2) } else { self }
     }
 
-    /// Returns a number of packets, `most` at most, beside fewer of which there is room whatever their size.
+    /// Returns the number of queued packets, at most `most`, up to which a packet of any size is accepted.
     pub fn packets_with_room(self, most: usize) -> usize {
         match self {
             Self::Unlimited => most,
@@ -111,9 +111,9 @@ disciplines! {
     dual_pi2: DualPi2(DualPi2Settings),
 }
 
-/// A packet that waits.
+/// A packet in a queue.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting {
+pub struct QueuedPacket {
     /// The number by which the link finds the packet.
     pub id: u32,
     /// Its size on the link, headers included.
@@ -128,7 +128,7 @@ pub struct Waiting {
     pub is_marked: bool,
 }
 
-impl Waiting {
+impl QueuedPacket {
     /// Marks the packet if its sender supports ECN, and returns whether it does (RFC 3168 §5).
     fn mark(&mut self) -> bool {
         self.is_marked |= self.ecn.is_capable();
@@ -137,14 +137,14 @@ impl Waiting {
 }
 
 /// Packets that a queue has dropped, in order.
-pub type Dropped = VecDeque<Waiting>;
+pub type Dropped = VecDeque<QueuedPacket>;
 
-/// The packets that wait in front of one link. Time never goes backwards from call to call.
+/// The packets that wait in front of one link. Time never decreases from call to call.
 pub trait Queue: Debug + Send {
     /// Takes a packet in; it, or others in its place, may be dropped at once.
-    fn enqueue(&mut self, now: Instant, packet: Waiting, dropped: &mut Dropped);
+    fn enqueue(&mut self, now: Instant, packet: QueuedPacket, dropped: &mut Dropped);
     /// Returns the packet to send now; `None` says that the link becomes idle.
-    fn dequeue(&mut self, now: Instant, dropped: &mut Dropped) -> Option<Waiting>;
+    fn dequeue(&mut self, now: Instant, dropped: &mut Dropped) -> Option<QueuedPacket>;
     /// Returns how many packets wait.
     fn len(&self) -> usize;
     /// Returns whether no packet waits.
@@ -157,7 +157,7 @@ pub trait Queue: Debug + Send {
 mod testing {
     //! Packets and queues for unit tests.
 
-    use super::{Dropped, Queue, Waiting};
+    use super::{Dropped, Queue, QueuedPacket};
     use earlybird_units::{Duration, Instant};
     use earlybird_wire::Ecn;
 
@@ -165,26 +165,26 @@ mod testing {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    pub(crate) fn packet(since: Instant, number: u32) -> Waiting {
-        Waiting { id: number, bytes: 1000, since, ecn: Ecn::NotCapable, connection: 0, is_marked: false }
+    pub(crate) fn packet(since: Instant, number: u32) -> QueuedPacket {
+        QueuedPacket { id: number, bytes: 1000, since, ecn: Ecn::NotCapable, connection: 0, is_marked: false }
     }
 
-    /// A queue with what it has dropped.
-    pub(crate) struct Bench<Q> {
+    /// A queue and its dropped packets.
+    pub(crate) struct TestQueue<Q> {
         pub(crate) queue: Q,
         pub(crate) dropped: Dropped,
     }
 
-    impl<Q: Queue> Bench<Q> {
+    impl<Q: Queue> TestQueue<Q> {
         pub(crate) fn new(queue: Q) -> Self {
             Self { queue, dropped: Dropped::new() }
         }
 
-        pub(crate) fn put(&mut self, packet: Waiting) {
+        pub(crate) fn put(&mut self, packet: QueuedPacket) {
             self.queue.enqueue(packet.since, packet, &mut self.dropped);
         }
 
-        pub(crate) fn take(&mut self, now: Instant) -> Option<Waiting> {
+        pub(crate) fn take(&mut self, now: Instant) -> Option<QueuedPacket> {
             self.queue.dequeue(now, &mut self.dropped)
         }
 

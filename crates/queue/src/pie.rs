@@ -1,8 +1,8 @@
-//! Proportional Integral controller Enhanced (Pan, Natarajan, Baker and White, RFC 8033): drops at the entrance with a
-//! probability that a controller moves until packets wait as long as they shall.
+//! Proportional Integral controller Enhanced (Pan, Natarajan, Baker and White, RFC 8033): drops on arrival. A
+//! controller sets the drop probability so that the queueing delay moves towards the target delay.
 
 use crate::fifo::Fifo;
-use crate::{Dropped, Queue, QueueLimit, QueueSettings, Waiting};
+use crate::{Dropped, Queue, QueueLimit, QueueSettings, QueuedPacket};
 use earlybird_units::{Duration, Instant, Random, Rate};
 
 /// The parameters of PIE.
@@ -12,7 +12,7 @@ pub struct PieSettings {
     pub target: Duration,
     /// Time from one change of the probability to the next (§4.2: 15 ms).
     pub update: Duration,
-    /// Time for which a burst after quiet times is not dropped from (§4.4: 150 ms).
+    /// Burst allowance: no drops for this long after an idle period (§4.4: 150 ms).
     pub burst: Duration,
     /// Gain for the distance from the target, in Hz (§4.2: 0.125).
     pub alpha: f64,
@@ -38,7 +38,7 @@ pub(crate) struct Pie {
     random: Random,
     fifo: Fifo,
     probability: f64,
-    /// Waiting time of the first packet at the last update …
+    /// Queueing delay of the first packet at the last update …
     delay: Duration,
     /// … and at the one before.
     old_delay: Duration,
@@ -64,7 +64,7 @@ impl Pie {
         }
     }
 
-    /// Makes the updates that were due since the last call: nothing came or went in between, so none comes too late.
+    /// Makes the updates that were due since the last call: the queue has not changed in between, so none is late.
     fn catch_up(&mut self, now: Instant) {
         while self.next_update <= now {
             self.update(self.fifo.delay(self.next_update));
@@ -153,7 +153,7 @@ impl QueueSettings for PieSettings {
 }
 
 impl Queue for Pie {
-    fn enqueue(&mut self, now: Instant, mut packet: Waiting, dropped: &mut Dropped) {
+    fn enqueue(&mut self, now: Instant, mut packet: QueuedPacket, dropped: &mut Dropped) {
         self.catch_up(now);
         let has_room = self.limit.has_room(self.fifo.len(), self.fifo.bytes(), packet.bytes);
         // A full queue draws nothing: `&&` keeps the sum of probabilities as it is.
@@ -164,7 +164,7 @@ impl Queue for Pie {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, _dropped: &mut Dropped) -> Option<Waiting> {
+    fn dequeue(&mut self, now: Instant, _dropped: &mut Dropped) -> Option<QueuedPacket> {
         self.catch_up(now);
         self.fifo.pop()
     }
@@ -176,7 +176,7 @@ impl Queue for Pie {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Bench, millis, packet};
+    use crate::testing::{TestQueue, millis, packet};
     use super::*;
     use earlybird_conformance::{Area, conforms};
     use earlybird_units::SeedTree;
@@ -191,8 +191,8 @@ mod tests {
         mark_limit: 0.1,
     };
 
-    fn pie() -> Bench<Pie> {
-        Bench::new(Pie::new(SETTINGS, QueueLimit::Unlimited, SeedTree::new(3).random()))
+    fn pie() -> TestQueue<Pie> {
+        TestQueue::new(Pie::new(SETTINGS, QueueLimit::Unlimited, SeedTree::new(3).random()))
     }
 
     #[test]

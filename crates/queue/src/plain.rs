@@ -1,10 +1,10 @@
 //! Queues that drop only when they are full.
 
 use crate::fifo::Fifo;
-use crate::{Dropped, Queue, QueueLimit, Waiting};
+use crate::{Dropped, Queue, QueueLimit, QueuedPacket};
 use earlybird_units::Instant;
 
-/// Which end of a full queue gives way.
+/// The end from which a full queue drops.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Head,
@@ -16,18 +16,18 @@ enum End {
 pub(crate) struct Plain {
     fifo: Fifo,
     limit: QueueLimit,
-    drops_from: End,
+    drop_from: End,
 }
 
 impl Plain {
     pub(crate) fn drop_tail(limit: QueueLimit) -> Self {
-        Self { fifo: Fifo::default(), limit, drops_from: End::Tail }
+        Self { fifo: Fifo::default(), limit, drop_from: End::Tail }
     }
 
     /// Drop from front (Lakshman, Neidhardt and Ott, "The drop from front strategy in TCP and in TCP over ATM", 1996;
-    /// ns-2's `drop_front_`): the sender learns of the loss a whole queue earlier.
+    /// ns-2's `drop_front_`): the sender detects the loss a queueing delay earlier.
     pub(crate) fn drop_head(limit: QueueLimit) -> Self {
-        Self { fifo: Fifo::default(), limit, drops_from: End::Head }
+        Self { fifo: Fifo::default(), limit, drop_from: End::Head }
     }
 
     fn has_room(&self, bytes: u32) -> bool {
@@ -36,8 +36,8 @@ impl Plain {
 }
 
 impl Queue for Plain {
-    fn enqueue(&mut self, _now: Instant, packet: Waiting, dropped: &mut Dropped) {
-        if matches!(self.drops_from, End::Head) {
+    fn enqueue(&mut self, _now: Instant, packet: QueuedPacket, dropped: &mut Dropped) {
+        if matches!(self.drop_from, End::Head) {
             while !self.has_room(packet.bytes)
                 && let Some(oldest) = self.fifo.pop()
             {
@@ -51,7 +51,7 @@ impl Queue for Plain {
         }
     }
 
-    fn dequeue(&mut self, _now: Instant, _dropped: &mut Dropped) -> Option<Waiting> {
+    fn dequeue(&mut self, _now: Instant, _dropped: &mut Dropped) -> Option<QueuedPacket> {
         self.fifo.pop()
     }
 
@@ -63,12 +63,12 @@ impl Queue for Plain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Bench, millis, packet};
+    use crate::testing::{TestQueue, millis, packet};
     use earlybird_conformance::{Area, conforms};
 
     #[test]
     fn a_full_queue_drops_the_oldest_packet_and_takes_the_new_one() {
-        let mut bench = Bench::new(Plain::drop_head(QueueLimit::Packets(4)));
+        let mut bench = TestQueue::new(Plain::drop_head(QueueLimit::Packets(4)));
         for number in 0..6 {
             bench.put(packet(millis(u64::from(number)), number));
         }
@@ -80,8 +80,8 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_larger_than_the_limit_empties_a_head_drop_queue_and_goes_too() {
-        let mut bench = Bench::new(Plain::drop_head(QueueLimit::Bytes(900)));
+    fn a_packet_larger_than_the_limit_empties_a_head_drop_queue_and_is_dropped() {
+        let mut bench = TestQueue::new(Plain::drop_head(QueueLimit::Bytes(900)));
         bench.put(packet(millis(0), 0));
         assert_eq!((bench.dropped(), bench.queue.len()), (vec![0], 0));
     }

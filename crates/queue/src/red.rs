@@ -6,7 +6,7 @@
 //! as in ns-2.35's `red.cc` with the queue measured in packets.
 
 use crate::fifo::Fifo;
-use crate::{Dropped, Queue, QueueLimit, QueueSettings, Waiting};
+use crate::{Dropped, Queue, QueueLimit, QueueSettings, QueuedPacket};
 use earlybird_units::{Duration, Instant, Random, Rate};
 
 /// The parameters of RED.
@@ -210,7 +210,7 @@ impl QueueSettings for RedSettings {
 }
 
 impl Queue for Red {
-    fn enqueue(&mut self, now: Instant, mut packet: Waiting, dropped: &mut Dropped) {
+    fn enqueue(&mut self, now: Instant, mut packet: QueuedPacket, dropped: &mut Dropped) {
         // Before the packet is queued: the average is of the queue that it finds.
         self.update_average(now);
         let has_room = self.limit.has_room(self.fifo.len(), self.fifo.bytes(), packet.bytes);
@@ -226,7 +226,7 @@ impl Queue for Red {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, _dropped: &mut Dropped) -> Option<Waiting> {
+    fn dequeue(&mut self, now: Instant, _dropped: &mut Dropped) -> Option<QueuedPacket> {
         let packet = self.fifo.pop();
         if packet.is_none() {
             // As in ns-2, idle time begins with a dequeue that finds nothing, not with the one that takes the last packet.
@@ -242,7 +242,7 @@ impl Queue for Red {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Bench, millis, packet};
+    use crate::testing::{TestQueue, millis, packet};
     use super::*;
     use earlybird_conformance::{Area, conforms};
     use earlybird_units::SeedTree;
@@ -262,9 +262,9 @@ mod tests {
     };
 
     /// A queue in front of a link of 1000 packets of 1000 bytes per second.
-    fn red(settings: RedSettings) -> Bench<Red> {
+    fn red(settings: RedSettings) -> TestQueue<Red> {
         let rate = Rate::from_bits_per_second(8_000_000).unwrap();
-        Bench::new(Red::new(&settings, QueueLimit::Unlimited, rate, SeedTree::new(1).random()))
+        TestQueue::new(Red::new(&settings, QueueLimit::Unlimited, rate, SeedTree::new(1).random()))
     }
 
     fn is_close(value: f64, expected: f64) -> bool {
@@ -346,12 +346,12 @@ mod tests {
     fn below_the_upper_threshold_capable_packets_are_marked_and_above_it_all_are_dropped() {
         let mut bench = red(RedSettings { weight: Some(1.0), max_probability: 1.0, ecn: true, ..SETTINGS });
         for number in 0..15 {
-            bench.put(Waiting { ecn: Ecn::Capable0, ..packet(millis(0), number) });
+            bench.put(QueuedPacket { ecn: Ecn::Capable0, ..packet(millis(0), number) });
         }
         assert!(bench.dropped().is_empty());
         // At the threshold of 15 marks no longer help.
         for number in 15..100 {
-            bench.put(Waiting { ecn: Ecn::Capable0, ..packet(millis(0), number) });
+            bench.put(QueuedPacket { ecn: Ecn::Capable0, ..packet(millis(0), number) });
         }
         assert!(bench.queue.len() == 15 && bench.dropped().len() == 85);
         let marked = std::iter::from_fn(|| bench.take(millis(1))).filter(|packet| packet.is_marked).count();

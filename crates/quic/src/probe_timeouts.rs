@@ -37,11 +37,11 @@ impl ProbeTimeouts {
     pub(crate) fn on_timeout(&mut self, now: Instant) -> ExternalEvent {
         let timer = now - self.asked;
         // Measured from the last progress, as the TCP endpoints measure it.
-        let freeze = now - std::mem::replace(&mut self.progress, now);
+        let stalled_for = now - std::mem::replace(&mut self.progress, now);
         self.timeouts += 1;
-        self.frozen += freeze;
+        self.frozen += stalled_for;
         self.frozen_timers += timer;
-        ExternalEvent::Timeout { timer, freeze }
+        ExternalEvent::Timeout { timer, stalled_for }
     }
 }
 

@@ -111,7 +111,7 @@ impl MessageChannel {
             Framing::Frames => {
                 let Some(count) = stack.peek_frame(self.id, &mut self.rx)? else { return Ok(None) };
                 // A frame exists, but nothing is readable in order: a hole precedes it.
-                let is_behind_hole = stack.connection(self.id)?.unread() == 0;
+                let is_behind_hole = stack.connection(self.id)?.readable() == 0;
                 if is_behind_hole && !Message::read(&self.rx[..count]).is_none_or(|message| is_due(&message)) {
                     return Ok(None);
                 }

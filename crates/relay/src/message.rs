@@ -139,7 +139,7 @@ impl<'a> Message<'a> {
         let (kind, rest) = bytes.split_first()?;
         Some(match *kind {
             HELLO => return Self::read_hello(rest),
-            // Self::Welcome => The version byte is skipped: the listener has checked that both are equal.
+            // The version byte is skipped: the listener has checked that both are equal.
             WELCOME => Self::Welcome { latency_ms: u32::from_be_bytes(*rest.get(1..)?.first_chunk()?) },
             REFUSED => Self::Refused(Refusal::of(*rest.first()?)),
             MEDIA => Self::Media(Fragment::read(rest, false)?),

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 ///
 /// It is the shortest transit time of the last 30 to 60 seconds, so that it follows clock drift (about 50 µs per second) and path
 /// changes. A shorter transit applies at once: earlier ones were delayed by queues. A longer one applies with at most 1 ms per
-/// second, since slowing the stream down tears it.
+/// second, since a larger step causes an audible gap.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClockOffset {
     /// The offset in microseconds; negative if the sender's clock is ahead.

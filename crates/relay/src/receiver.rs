@@ -60,17 +60,17 @@ impl Receiver {
         if self.playout.connection != Some(peer.channel.id) {
             self.switch_connection(peer.channel.id, peer.latency, sink)?;
         }
-        let (counters, player, has_ended) = (&mut self.counters, &mut self.playout, &mut self.has_ended);
+        let (counters, playout, has_ended) = (&mut self.counters, &mut self.playout, &mut self.has_ended);
         let now = stack.now();
         // The newest message first, as it may lower the offset that decides whether a hole is due.
-        peer.channel.peek_newest(stack, |message| player.update_offset(now, message));
+        peer.channel.peek_newest(stack, |message| playout.update_offset(now, message));
         // Read the clock in each iteration: a long batch must not make the rest late.
         loop {
             let now = stack.now();
-            let (offset, latency) = (player.offset.clone(), player.latency);
+            let (offset, latency) = (playout.offset.clone(), playout.latency);
             let is_due = |message: &Message<'_>| due(&offset, latency, message).is_none_or(|due| due <= now);
             let received =
-                peer.channel.recv(stack, is_due, |message| player.take(now, message.as_ref(), counters, has_ended));
+                peer.channel.recv(stack, is_due, |message| playout.take(now, message.as_ref(), counters, has_ended));
             match received {
                 Ok(Some(true)) => {}
                 Ok(None) => break,
@@ -85,7 +85,7 @@ impl Receiver {
             peers.close_peer(stack, index);
             return Ok(Instant::NEVER);
         }
-        let waiting = peer.channel.peek_next(stack, |message| due(&player.offset, player.latency, message));
+        let waiting = peer.channel.peek_next(stack, |message| due(&playout.offset, playout.latency, message));
         Ok(waiting.flatten().unwrap_or(Instant::NEVER))
     }
 

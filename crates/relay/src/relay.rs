@@ -375,15 +375,15 @@ mod tests {
     fn http() -> (Sink, TcpStream) {
         let at = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
         let mut sink = sink(&format!("http://{at}"));
-        let mut player = TcpStream::connect(at).expect("it is_listener");
-        player.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("it hears");
+        let mut player = TcpStream::connect(at).expect("it listens");
+        player.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("it reads");
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
             let mut byte = [0];
             player.read_exact(&mut byte).expect("it answers");
             head.extend(byte);
         }
-        // From here on he is served: the first unit that is taken is thrown away.
+        // Now the player is connected; the first unit is read here, so that the test counts from 0.
         while !sink.put(0, &UNIT).expect("it is never broken") {
             thread::sleep(DRAIN_POLL);
         }
@@ -429,7 +429,7 @@ mod tests {
             let (time, left) = end(&mut sink, Command::Continue);
             assert!(time.as_secs_f64() > 2.4 && left == Unsent::default(), "{time:?} {left:?}");
             assert!(sink.close().is_ok());
-            assert_eq!(reader.join().expect("no panic").expect("he reads"), UNITS * UNIT.len() as u64);
+            assert_eq!(reader.join().expect("no panic").expect("it reads"), UNITS * UNIT.len() as u64);
         }
     }
 }

@@ -90,7 +90,7 @@ impl Sender {
         }
     }
 
-    /// Returns whether all data is acknowledged, or the time to deliver it is over.
+    /// Returns whether all data is acknowledged, or the drain timeout expired.
     pub(crate) fn is_done(&self, stack: &RelayStack, peers: &Peers) -> bool {
         let Some(ended) = self.ended else { return false };
         peers.all.iter().all(|peer| is_drained(stack, peer))

@@ -10,7 +10,7 @@ use earlybird_units::Duration;
 ///
 /// # Errors
 ///
-/// If there is no such transport, if it has no connections, or if it delivers messages in any order.
+/// If there is no such transport, if it has no connections, or if its delivery is unordered.
 pub(crate) fn config_of(name: &str, latency: Duration) -> Result<Config, ScenarioError> {
     let endpoint = endpoint_of(name, latency).map_err(|error| error.at("transport"))?;
     let workload = Workload { deadline: latency, units: Units::Unknown, is_ingest: false };
@@ -18,7 +18,7 @@ pub(crate) fn config_of(name: &str, latency: Duration) -> Result<Config, Scenari
         return Err(refusal(name, "has no connections"));
     };
     if opener.real_time.delivery == Delivery::Unordered {
-        return Err(refusal(name, "hands messages over in any order, and a relay hands them on in that of the source"));
+        return Err(refusal(name, "is unordered; a relay needs ordered delivery"));
     }
     Ok(live(opener))
 }
@@ -60,7 +60,7 @@ fn with_sparse_acks(config: Config) -> Config {
 /// for them (30 ms).
 const ACKS: Acking = Acking::Spaced { least: Duration::from_millis(5), most: Duration::from_millis(25) };
 
-/// Bytes of some units: enough for the sender to find data whenever the window opens.
+/// Limit of unsent bytes: a few units, so that the sender has data whenever the window opens.
 const UNSENT: u64 = 16_384;
 
 #[cfg(test)]
@@ -79,12 +79,12 @@ mod tests {
             assert_eq!(config.check(), Ok(()), "{name}");
         }
         let held = ["mtcp", "earlybird-rt"].map(|name| config_of(name, latency).map(|config| config.real_time.backlog));
-        assert_eq!(held, [(); 2].map(|()| Ok(Backlog::DiscardPastDeadline(latency))));
+        assert_eq!(held, [(); 2].map(|()| Ok(Backlog::AbandonPastDeadline(latency))));
     }
 
     #[test]
     fn what_is_no_transport_of_connections_is_refused() {
-        for (name, words) in [("srt", "has no connections"), ("cubik", "cubic"), ("hollywood", "in any order")] {
+        for (name, words) in [("srt", "has no connections"), ("cubik", "cubic"), ("hollywood", "unordered")] {
             let error = config_of(name, Duration::from_millis(120)).expect_err(name).to_string();
             assert!(error.contains(words), "{error}");
         }

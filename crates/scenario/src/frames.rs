@@ -97,7 +97,7 @@ impl Reader<'_> {
             })? / unit;
         if time < self.last {
             return Err(self
-                .error(number, "goes back in time", text)
+                .error(number, "decreases", text)
                 .allowed(format!("a time of at least {}, that of the frame before", self.last * unit))
                 .hint("where frames stand in the order of decoding with the times of showing, give `fps`."));
         }

@@ -8,13 +8,13 @@ use std::path::Path;
 /// The part of a video file that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// The table `media` of an application: pictures, each with the sound that goes with it.
+    /// The table `media` of an application: pictures, each with its sound.
     Media,
     /// A [`Film`](crate::Film): pictures by kind, and sound apart.
     Film,
 }
 
-/// Reads video files: whoever resolves scenarios brings what can. An error's path is not looked at.
+/// Reads video files; implemented by the caller of the resolver. The path of an error is ignored.
 pub trait ReadMedia {
     /// Returns what is wanted of a file, as JSON.
     ///

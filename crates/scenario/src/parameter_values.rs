@@ -56,8 +56,8 @@ pub(crate) fn substitute(document: &Value) -> Result<Value, ScenarioError> {
     Ok(filled)
 }
 
-/// Adds to an error that the value at its path is that of a parameter.
-pub(crate) fn blame(error: ScenarioError, document: &Value) -> ScenarioError {
+/// Adds a hint to an error if the value at its path is that of a parameter.
+pub(crate) fn add_parameter_hint(error: ScenarioError, document: &Value) -> ScenarioError {
     let Some(name) = origin(document, &error.path).filter(|_| !is_resolved(document)) else { return error };
     let hint = format!("{} The value is that of parameter `{name}`.", error.hint);
     error.hint(hint.trim_start())

@@ -12,7 +12,7 @@ use std::path::Path;
 pub struct Resolver<'a> {
     /// The transports that flows may name.
     pub transports: Transports,
-    /// The folder from which the names of files count.
+    /// The folder to which file names are relative.
     pub folder: &'a Path,
     /// Reads video files.
     pub media: &'a dyn ReadMedia,
@@ -66,7 +66,7 @@ impl Resolver<'_> {
         let read = read.and_then(|()| media::read(&mut filled, self.folder, self.media));
         let scenario = read.and_then(|()| self.build(&filled, schema.root()));
         // The check of a value that stands in for a parameter cannot tell where the value came from.
-        scenario.map_err(|error| parameter_values::blame(error, &document))
+        scenario.map_err(|error| parameter_values::add_parameter_hint(error, &document))
     }
 
     /// Reads a network by itself: a document with the key `network`, and `title`, `parameters` and `variants` as in a scenario.
@@ -83,7 +83,7 @@ impl Resolver<'_> {
             validate::validate_network(&network)?;
             Ok(network)
         });
-        network.map_err(|error| parameter_values::blame(error, &document))
+        network.map_err(|error| parameter_values::add_parameter_hint(error, &document))
     }
 
     /// Parses a document and applies overrides and variants. Parameters keep their places.

@@ -64,7 +64,7 @@ pub enum ExternalEvent {
         /// The timer's length.
         timer: Duration,
         /// From the last sign of progress, or the expiry before, to this one.
-        freeze: Duration,
+        stalled_for: Duration,
     },
 }
 

@@ -47,7 +47,7 @@ impl<O: Observer> Forwarder<O> {
 
     /// Forwards a packet now. Returns whether it is at the end of its route.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet comes by several times, so that calls cost much")]
+    #[expect(clippy::inline_always, reason = "called several times per packet")]
     pub(crate) fn forward(&mut self, slot: SlotId) -> bool {
         let step = self.network.first_hop(self.events.pool.get(slot).packet.route);
         // One bit decides the common case, an analytic link.

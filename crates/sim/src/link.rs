@@ -229,7 +229,7 @@ impl Link {
 
     /// Accepts a packet and turns its arrival time here into that at the far end. Returns
     /// `false` if it is dropped.
-    // Every packet comes by several times: this is short, and calls nothing but at its end.
+    // Called several times per packet: short, with calls only at its end.
     #[inline(never)]
     pub(crate) fn accept(&mut self, timestamp: &mut Timestamp, packet: &Packet) -> bool {
         let now = *timestamp;

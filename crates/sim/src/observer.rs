@@ -58,8 +58,8 @@ pub trait Observer {
     fn on_encoding(&mut self, _at: Instant, _flow: FlowId, _event: Encoding) {}
     /// Called when a transfer of a given amount of data is complete.
     fn on_transfer(&mut self, _at: Instant, _flow: FlowId, _transfer: Transfer) {}
-    /// Called at the time set by `World::mark_at`, with the counters of each open connection.
-    fn on_mark(&mut self, _open: &[(FlowId, FlowEnd)]) {}
+    /// Called at the time set by `World::end_warm_up_at`, with the counters of each open connection.
+    fn on_warm_up_end(&mut self, _open: &[(FlowId, FlowEnd)]) {}
     /// Called at the end of each connection, or of the run.
     fn on_end(&mut self, _flow: FlowId, _end: &FlowEnd) {}
     /// Called once per sampling period for each open connection.
@@ -84,7 +84,7 @@ macro_rules! forward_all {
         forward_all!(@ $self $targets on_playout(at, flow, event): (at: Instant, flow: FlowId, event: Playout));
         forward_all!(@ $self $targets on_encoding(at, flow, event): (at: Instant, flow: FlowId, event: Encoding));
         forward_all!(@ $self $targets on_transfer(at, flow, transfer): (at: Instant, flow: FlowId, transfer: Transfer));
-        forward_all!(@ $self $targets on_mark(open): (open: &[(FlowId, FlowEnd)]));
+        forward_all!(@ $self $targets on_warm_up_end(open): (open: &[(FlowId, FlowEnd)]));
         forward_all!(@ $self $targets on_end(flow, end): (flow: FlowId, end: &FlowEnd));
         forward_all!(@ $self $targets on_probe(at, flow, gauges): (at: Instant, flow: FlowId, gauges: &FlowGauges));
         forward_all!(@ $self $targets on_link_probe(at, link, backlog): (at: Instant, link: LinkId, backlog: usize));

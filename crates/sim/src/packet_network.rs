@@ -18,7 +18,7 @@ const INSTANT_LENGTH: Duration = Duration::from_nanos(1);
 ///
 /// The links are those of a [`World`](crate::World), without endpoints. The observer reports the events of each
 /// packet: a dropped one never arrives, a duplicated one arrives twice, and [`Packet::external_id`] identifies
-/// it. Time is an argument and never goes back.
+/// it. Time is an argument and never decreases.
 ///
 /// ```
 /// # use earlybird_sim::*;

@@ -8,7 +8,7 @@ use earlybird_wire::Segment;
 /// A packet with its next event, or an event without a packet (then `packet` is stale).
 ///
 /// A packet waits for one thing at a time. So its event lies beside what links read of it: that is one line of the cache, and
-/// nothing is moved when it goes from one link to the next.
+/// nothing is moved from one link to the next.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Slot {
@@ -59,7 +59,7 @@ impl PacketPool {
     /// Takes a free slot if `write` writes a packet into it. In place, because packets are large to copy. Also returns what
     /// `write` returns.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet comes by, and its writer with it")]
+    #[expect(clippy::inline_always, reason = "called for every packet")]
     pub(crate) fn fill<T>(&mut self, write: impl FnOnce(&mut Packet) -> Option<T>) -> Option<(SlotId, T)> {
         if self.free == SlotId::NONE {
             self.grow();
@@ -116,9 +116,9 @@ impl PacketPool {
     pub(crate) fn take_first_if(
         &self,
         first: &mut SlotId,
-        is_asked_for: impl FnOnce(&SimEvent) -> bool,
+        condition: impl FnOnce(&SimEvent) -> bool,
     ) -> Option<SlotId> {
-        let slot = self.all.get(first.index()).filter(|slot| is_asked_for(&slot.event))?;
+        let slot = self.all.get(first.index()).filter(|slot| condition(&slot.event))?;
         Some(std::mem::replace(first, slot.event.next))
     }
 

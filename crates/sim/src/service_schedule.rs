@@ -55,8 +55,8 @@ impl VariableRate {
     }
 
     /// Forgets the rounding remainder, because the link was idle.
-    pub(crate) fn rest(&mut self) {
-        self.clock.rest();
+    pub(crate) fn reset(&mut self) {
+        self.clock.reset();
     }
 
     /// Returns the end of the transmission that starts at `start`.

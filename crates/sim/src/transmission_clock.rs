@@ -23,7 +23,7 @@ impl TransmissionClock {
         Self { rate, remainder: 0, last: Transmission::default() }
     }
 
-    pub(crate) fn rest(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.remainder = 0;
     }
 

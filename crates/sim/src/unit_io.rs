@@ -112,7 +112,7 @@ impl UnitIo {
             if let Some(part) = self.map.pop_complete() {
                 return Some(part);
             }
-            if !may_skip && connection.unread() == 0 {
+            if !may_skip && connection.readable() == 0 {
                 return None;
             }
             let has_more = if self.reads_frames {

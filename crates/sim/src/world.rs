@@ -102,8 +102,8 @@ impl<O: Observer> World<O> {
         self.forwarder.events.schedule(SimEvent::new(self.forwarder.now, EventKind::Probe, SAMPLE));
     }
 
-    /// Calls [`Observer::on_mark`] at this time.
-    pub fn mark_at(&mut self, at: Instant) {
+    /// Calls [`Observer::on_warm_up_end`] at this time.
+    pub fn end_warm_up_at(&mut self, at: Instant) {
         self.forwarder.events.schedule(SimEvent::new(Timestamp::from_instant(at), EventKind::Probe, MARK));
     }
 
@@ -164,7 +164,7 @@ impl<O: Observer> World<O> {
             EventKind::Release => self.on_release(event.number()),
             EventKind::Timer | EventKind::ShortTimer => self.on_timer(EndpointId(event.number())),
             EventKind::Wake => self.on_wake(event.number()),
-            EventKind::Probe if event.number() == MARK => self.on_mark(),
+            EventKind::Probe if event.number() == MARK => self.on_warm_up_end(),
             EventKind::Probe | EventKind::Arrival => self.on_sample(),
         }
     }
@@ -297,11 +297,11 @@ impl<O: Observer> World<O> {
         }
     }
 
-    fn on_mark(&mut self) {
+    fn on_warm_up_end(&mut self) {
         let open = self.endpoints.chunks_exact(2).filter(|pair| pair[0].is_in_use);
         let counters = open.filter_map(|pair| Some((pair[0].flow, self.counters_of(&pair[0], &pair[1])?)));
         let counters: Vec<_> = counters.collect();
-        self.forwarder.observer.on_mark(&counters);
+        self.forwarder.observer.on_warm_up_end(&counters);
     }
 
     fn on_sample(&mut self) {
@@ -384,8 +384,8 @@ impl<O: Observer> World<O> {
                 self.release(id);
                 self.release(id.peer());
             }
-            // Nobody tells the receiver that this was the last datagram: both places are kept to the end. Those of guests too:
-            // what they have not repaired yet is nothing that the world could ask for.
+            // UDP has no close; endpoints stay until the end. External stacks too: their pending retransmissions are not
+            // visible.
             Carrier::Datagrams(_) | Carrier::External(_) => {}
         }
     }

@@ -3,7 +3,7 @@
 //! # Who calls what, and when
 //!
 //! A *driver* provides what a [`Connection`] does not have: the device, the clock, the bytes, the other connections. Time is an
-//! argument of its calls ([`Cx`]) and never goes back. The driver reports each event:
+//! argument of its calls ([`Cx`]) and never decreases. The driver reports each event:
 //!
 //! | event | call | bytes |
 //! |---|---|---|
@@ -82,7 +82,7 @@ pub use connection::{
 };
 pub use listen::{FastOpenServer, ListenConfig, ListenStatistics, Listener, Opened, Response, SynCookies};
 pub use policy::acking::Acking;
-pub use policy::backlog::{Backlog, SendLimit};
+pub use policy::backlog::{Backlog, SendBufferLimit};
 pub use policy::buffer::ReceiveBuffer;
 pub use policy::control::bbr::State as BbrState;
 pub use policy::control::cubic::{CubicCurve, CubicVersion};
@@ -100,7 +100,7 @@ pub use policy::delivery::Delivery;
 pub use policy::dupthresh::{AgeReference, DelayEstimator, Dupthresh};
 pub use policy::ecn::EcnMode;
 pub use policy::lifetimes::{KeepAlive, Lifetimes};
-pub use policy::recovery::Missing;
+pub use policy::recovery::LostSegmentInfo;
 pub use policy::recovery::choice::Recovery;
 pub use policy::recovery::dupack_common::RecoveryRules;
 pub use policy::recovery::newreno::NewRenoFlags;

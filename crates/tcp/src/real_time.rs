@@ -1,6 +1,6 @@
 //! The real-time mode: its policies, statistics and errors.
 
-use crate::policy::backlog::{Backlog, SendLimit};
+use crate::policy::backlog::{Backlog, SendBufferLimit};
 use crate::policy::delivery::Delivery;
 use earlybird_units::Duration;
 
@@ -9,7 +9,7 @@ use earlybird_units::Duration;
 /// Three frames, of which the second is lost. The reader skips it and gets the third; a notice reports the skip to the sender:
 ///
 /// ```
-/// use earlybird_tcp::{Config, Connection, Cx, Frame, RealTime, SendLimit};
+/// use earlybird_tcp::{Config, Connection, Cx, Frame, RealTime, SendBufferLimit};
 /// use earlybird_units::{Instant, SeedTree};
 ///
 /// /// Delivers all that one side has to send but one frame.
@@ -22,7 +22,7 @@ use earlybird_units::Duration;
 /// }
 ///
 /// // The sender holds 12 frames at most: those of a playback delay.
-/// let config = Config::rfc().with_real_time(RealTime::mtcp(SendLimit::Segments(12)));
+/// let config = Config::rfc().with_real_time(RealTime::mtcp(SendBufferLimit::Segments(12)));
 /// let mut speaker = Connection::connect(&config, SeedTree::new(1));
 /// let mut listener = Connection::listen(&config, SeedTree::new(2));
 /// let cx = &mut Cx { now: Instant::from_nanos(1), trace: &mut () };
@@ -80,7 +80,7 @@ impl RealTime {
     /// Ordinary TCP: no frames, nothing is skipped or abandoned.
     pub const OFF: Self = Self {
         delivery: Delivery::InOrder,
-        backlog: Backlog::Block(SendLimit::Unlimited),
+        backlog: Backlog::Block(SendBufferLimit::Unlimited),
         framing: false,
         skip_notice: false,
         skip_response: SkipResponse::None,
@@ -88,13 +88,13 @@ impl RealTime {
         replaces_after: None,
     };
 
-    /// Returns the mode of the MTCP paper and of TCP-RTM: neither side waits for the other. The limit holds the frames of one playback
-    /// delay; older ones are worthless. A skipped loss reduces the window, which the paper leaves open: otherwise a reader that
-    /// always waits would hide every loss from the sender, which then takes nearly all of a link from SACK.
-    pub const fn mtcp(limit: SendLimit) -> Self {
+    /// Returns the mode of the MTCP paper and of TCP-RTM: the writer never blocks and the reader skips holes. The limit holds the
+    /// frames of one playback delay; older ones are worthless. A skipped loss reduces the window, which the paper leaves open:
+    /// otherwise with a reader that always waits the sender would see no loss and starve SACK flows.
+    pub const fn mtcp(limit: SendBufferLimit) -> Self {
         Self {
             delivery: Delivery::SkipWhenWaiting,
-            backlog: Backlog::DiscardOldest(limit),
+            backlog: Backlog::AbandonOldest(limit),
             framing: true,
             skip_notice: true,
             skip_response: SkipResponse::Reduce,
@@ -107,26 +107,26 @@ impl RealTime {
     /// receiver skips them as any other hole; the option of the original is unknown.
     pub const fn tltcp(deadline: Duration) -> Self {
         // The limit is the deadline, so that no number of segments is needed.
-        Self { backlog: Backlog::DiscardPastDeadline(deadline), ..Self::mtcp(SendLimit::Unlimited) }
+        Self { backlog: Backlog::AbandonPastDeadline(deadline), ..Self::mtcp(SendBufferLimit::Unlimited) }
     }
 
     /// Returns TCP-RC (`McCreary` and others, 2005): the receiver skips holes and acknowledges missing data; the sender is an ordinary
     /// one.
     pub const fn tcp_rc() -> Self {
-        let backlog = Backlog::Block(SendLimit::Unlimited);
-        Self { skip_notice: false, backlog, ..Self::mtcp(SendLimit::Unlimited) }
+        let backlog = Backlog::Block(SendBufferLimit::Unlimited);
+        Self { skip_notice: false, backlog, ..Self::mtcp(SendBufferLimit::Unlimited) }
     }
 
     /// Returns MTP (Chung, Claypool and Kinicki, 2005): nothing is sent twice. The receiver skips a hole at once, so that only its
     /// notice reports a loss to the sender.
-    pub const fn mtp(limit: SendLimit) -> Self {
+    pub const fn mtp(limit: SendBufferLimit) -> Self {
         Self { delivery: Delivery::SkipAtDeadline(Duration::ZERO), never_retransmits: true, ..Self::mtcp(limit) }
     }
 
     /// Returns the mode of Goel, Krasic and Walpole: the send buffer holds A·`cwnd` + min(B, `cwnd`) segments with A = 1 and B = 3; the
     /// application drops what does not fit.
     pub const fn limited_buffer() -> Self {
-        let limit = SendLimit::Window { per_window: 1.0, extra: 3 };
+        let limit = SendBufferLimit::Window { per_window: 1.0, extra: 3 };
         Self {
             delivery: Delivery::InOrder,
             backlog: Backlog::Block(limit),
@@ -144,7 +144,7 @@ impl RealTime {
     pub const fn hollywood(deadline: Duration) -> Self {
         Self {
             delivery: Delivery::Unordered,
-            backlog: Backlog::Block(SendLimit::Unlimited),
+            backlog: Backlog::Block(SendBufferLimit::Unlimited),
             framing: true,
             skip_notice: false,
             skip_response: SkipResponse::None,
@@ -156,7 +156,7 @@ impl RealTime {
     /// Returns our own mode, for frames with a deadline of `deadline` after they were written; see
     /// [`Config::earlybird_rt`](crate::Config::earlybird_rt).
     pub const fn earlybird_rt(deadline: Duration) -> Self {
-        Self { backlog: Backlog::DiscardHopeless(deadline), ..Self::tltcp(deadline) }
+        Self { backlog: Backlog::AbandonUndeliverable(deadline), ..Self::tltcp(deadline) }
     }
 }
 
@@ -186,7 +186,7 @@ pub struct RealTimeStatistics {
     /// Frames that the application wrote.
     pub frames_written: u64,
     /// Frames that the sender abandoned, sent or not.
-    pub frames_discarded: u64,
+    pub frames_abandoned: u64,
     /// SNACKs that arrived with ACKs that are not older than earlier ones.
     pub notices_received: u64,
     /// SNACKs with impossible totals or ranges, which were ignored.

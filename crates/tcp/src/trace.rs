@@ -29,7 +29,7 @@ pub enum TraceEvent {
         /// The time from the last start of the timer to its expiry.
         timer: Duration,
         /// The time from the last progress, or the previous expiry, to this one (a part of the session frozen time).
-        freeze: Duration,
+        stalled_for: Duration,
     },
     /// A recovery began: duplicate ACKs, or what the scheme uses instead, indicated loss.
     FastRetransmit,

@@ -98,7 +98,7 @@ pub enum Playout {
     Started(Duration),
     /// Playback stalls because the next unit is missing.
     Stalled,
-    /// Playback goes on after a stall of this length.
+    /// Playback resumes after a stall of this length.
     Resumed(Duration),
     /// The playback delay from now on.
     Delayed(Duration),
@@ -112,12 +112,12 @@ pub enum Playout {
 pub trait ReceiverIo {
     /// Returns the time.
     fn now(&self) -> Instant;
-    /// Reads the next part that is there in order; steps over nothing and waits for nothing.
+    /// Reads the next part that is in order; never skips or waits.
     fn read_in_order(&mut self) -> Option<Part>;
-    /// Reads the next part. If none is there in order, a transport that skips steps over what is missing. `None`: nothing
-    /// is there at all; such a transport now takes the reader as waiting, and steps over holes as soon as it can.
+    /// Reads the next part. If none is in order, a transport that skips reads behind the hole. `None` if no data has
+    /// arrived; such a transport then treats the reader as waiting, and skips holes as soon as it can.
     fn read(&mut self) -> Option<Part>;
-    /// Returns the part that [`Self::read`] would give without waiting, where that is known: of frames.
+    /// Returns the part that [`Self::read`] would return, if known: with frames.
     fn peek(&self) -> Option<Part> {
         None
     }

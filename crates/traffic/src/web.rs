@@ -1,4 +1,4 @@
-//! Web traffic: who asks for what, over which connections, and how long users read.
+//! Web traffic: requests, connections, and reading times.
 
 mod browser;
 mod empirical;

@@ -87,7 +87,7 @@ fn check_feedback(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> 
     let (value, problem, allowed) = match (answers_shares, endpoint.ecn) {
         // Whoever is not heard at all is told so first.
         (true, _) if endpoint.profile == Profile::Ns2 => return Ok(()),
-        (true, Some(EcnMode::Off)) => ("off", format!("leaves {control} without the marks it lives by"), "accurate"),
+        (true, Some(EcnMode::Off)) => ("off", format!("leaves {control} without the marks that it needs"), "accurate"),
         (true, Some(EcnMode::Classic)) => {
             ("classic", format!("tells {control} of one mark per round trip only"), "accurate")
         }
@@ -129,7 +129,7 @@ fn check_name(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     ensure(reason.is_empty(), || {
         ScenarioError::new(&join(path, "recovery"), reason)
             .text(recovery.name())
-            .allowed(format!("what goes with transport `{}`", endpoint.transport))
+            .allowed(format!("what is compatible with transport `{}`", endpoint.transport))
             .hint("name the transport after the recovery, or leave the recovery out.")
     })
 }

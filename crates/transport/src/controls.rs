@@ -36,7 +36,7 @@ built_in! {
 
 /// The table of a congestion control's parameters in a scenario, `endpoint.NAME`.
 ///
-/// Its `Default` is the table of whoever gives none. Doc comments and `schemars` attributes of the type are what the schema, the
+/// Its `Default` is used if a scenario has no such table. Doc comments and `schemars` attributes of the type are what the schema, the
 /// messages and the reference say.
 pub trait ControlTable: Default + Serialize + DeserializeOwned + JsonSchema + 'static {
     /// The transport's name, without ends; the table's key in `endpoint`.

@@ -12,7 +12,7 @@ pub enum Profile {
     /// RFC 5681, 6298, 6675, 7323: the default for new work.
     #[default]
     Rfc,
-    /// Linux 6.18 as it comes: CUBIC with its `HyStart`, RACK-TLP, proportional rate reduction, F-RTO, reductions taken back, an
+    /// Linux 6.18 with its defaults: CUBIC with its `HyStart`, RACK-TLP, proportional rate reduction, F-RTO, reductions taken back, an
     /// initial window of ten, its retransmission timer, delayed and quick ACKs, buffers that grow.
     Linux,
 }

@@ -67,10 +67,10 @@ impl Endpoint {
         // Segment size after all settings, as units are cut into these segments.
         let mss = self.config(deadline).segments.mss;
         let limit_of = |limit: SendLimit| match limit {
-            SendLimit::Unlimited => tcp::SendLimit::Unlimited,
-            SendLimit::Packets(packets) => tcp::SendLimit::Segments(packets),
-            SendLimit::Cwnd(window) => tcp::SendLimit::Window { per_window: window.factor, extra: window.extra },
-            SendLimit::PlaybackDelay => tcp::SendLimit::Segments(units.segments_during(deadline, mss)),
+            SendLimit::Unlimited => tcp::SendBufferLimit::Unlimited,
+            SendLimit::Packets(packets) => tcp::SendBufferLimit::Segments(packets),
+            SendLimit::Cwnd(window) => tcp::SendBufferLimit::Window { per_window: window.factor, extra: window.extra },
+            SendLimit::PlaybackDelay => tcp::SendBufferLimit::Segments(units.segments_during(deadline, mss)),
         };
         let preset = mode_of(preset, deadline, limit_of(SendLimit::PlaybackDelay));
         let own = &self.real_time;
@@ -86,7 +86,7 @@ impl Endpoint {
     }
 }
 
-fn mode_of(preset: Preset, deadline: Duration, limit: tcp::SendLimit) -> tcp::RealTime {
+fn mode_of(preset: Preset, deadline: Duration, limit: tcp::SendBufferLimit) -> tcp::RealTime {
     match preset {
         Preset::Mtcp | Preset::TcpRtm => tcp::RealTime::mtcp(limit),
         Preset::Tltcp => tcp::RealTime::tltcp(deadline),
@@ -112,20 +112,20 @@ fn delivery_of(delivery: Delivery) -> tcp::Delivery {
 }
 
 /// Returns the backlog. A limit of its own replaces the preset's.
-fn backlog_of(own: Option<Backlog>, limit: Option<tcp::SendLimit>, preset: tcp::Backlog) -> tcp::Backlog {
+fn backlog_of(own: Option<Backlog>, limit: Option<tcp::SendBufferLimit>, preset: tcp::Backlog) -> tcp::Backlog {
     let of_preset = match preset {
-        tcp::Backlog::Block(limit) | tcp::Backlog::DiscardOldest(limit) => limit,
+        tcp::Backlog::Block(limit) | tcp::Backlog::AbandonOldest(limit) => limit,
         // Deadlines bound the backlog by time: a preset with one has no limit to inherit.
-        tcp::Backlog::DiscardPastDeadline(_) | tcp::Backlog::DiscardHopeless(_) => tcp::SendLimit::Unlimited,
+        tcp::Backlog::AbandonPastDeadline(_) | tcp::Backlog::AbandonUndeliverable(_) => tcp::SendBufferLimit::Unlimited,
     };
     let limit = limit.unwrap_or(of_preset);
     match (own, preset) {
         (Some(Backlog::Block), _) | (None, tcp::Backlog::Block(_)) => tcp::Backlog::Block(limit),
-        (Some(Backlog::DiscardOldest), _) | (None, tcp::Backlog::DiscardOldest(_)) => {
-            tcp::Backlog::DiscardOldest(limit)
+        (Some(Backlog::DiscardOldest), _) | (None, tcp::Backlog::AbandonOldest(_)) => {
+            tcp::Backlog::AbandonOldest(limit)
         }
-        (Some(Backlog::DiscardPastDeadline(deadline)), _) => tcp::Backlog::DiscardPastDeadline(deadline.duration()),
-        (Some(Backlog::DiscardHopeless(deadline)), _) => tcp::Backlog::DiscardHopeless(deadline.duration()),
+        (Some(Backlog::DiscardPastDeadline(deadline)), _) => tcp::Backlog::AbandonPastDeadline(deadline.duration()),
+        (Some(Backlog::DiscardHopeless(deadline)), _) => tcp::Backlog::AbandonUndeliverable(deadline.duration()),
         (None, _) => preset,
     }
 }
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn mtcp_holds_what_is_written_during_the_playback_delay() {
-        let limit = tcp::SendLimit::Segments(13);
+        let limit = tcp::SendBufferLimit::Segments(13);
         assert_eq!(
             mode_with("mtcp", RealTime::default()),
             tcp::RealTime::mtcp(limit),

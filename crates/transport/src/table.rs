@@ -37,7 +37,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         name: "reno",
         kind: Kind::Repair(Repair::Reno),
-        title: "Fast recovery up to the first ACK that goes forward; no SACK",
+        title: "Fast recovery until the first ACK that advances; no SACK",
         source: "RFC 5681; ns-2.35 Agent/TCP/Reno",
         parameters: &["reno"],
         detections: COUNTED,
@@ -93,7 +93,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         name: "quic-streams",
         kind: Kind::Quic(QuicCarriage::Streams),
-        title: "QUIC with a stream for each unit: all are repaired, and none waits for another one",
+        title: "QUIC with a stream per unit: lost data is retransmitted, without head-of-line blocking between units",
         source: "RFC 9000 §2, RFC 9002; quinn-proto 0.11.19",
         parameters: &["quic"],
         detections: PLAIN,
@@ -101,7 +101,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         name: "quic-datagrams",
         kind: Kind::Quic(QuicCarriage::Datagrams),
-        title: "QUIC's datagrams: congestion-controlled, never repaired",
+        title: "QUIC's datagrams: congestion-controlled, never retransmitted",
         source: "RFC 9221, RFC 9002; quinn-proto 0.11.19",
         parameters: &["quic"],
         detections: PLAIN,
@@ -109,7 +109,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         name: "mtcp",
         kind: Kind::RealTime(Preset::Mtcp),
-        title: "Real-time mode on SACK: the reader steps over holes and tells, the writer never blocks, frames stay whole",
+        title: "Real-time mode on SACK: the reader skips holes and reports them, the writer never blocks, frames keep their boundaries",
         source: "MTCP paper; SNACK's encoding is ours",
         parameters: &["real-time"],
         detections: ALL,
@@ -125,7 +125,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         name: "tltcp",
         kind: Kind::RealTime(Preset::Tltcp),
-        title: "The sender gives up what has missed its deadline; the receiver learns of it by reading",
+        title: "The sender abandons data past its deadline; the receiver detects the hole by reading",
         source: "Mukherjee and Brecht, ICNP 2000 (known from its abstract)",
         parameters: &["real-time"],
         detections: ALL,
@@ -133,7 +133,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         name: "tcp-rc",
         kind: Kind::RealTime(Preset::TcpRc),
-        title: "The receiver acknowledges what did not come in time; the sender never knows",
+        title: "The receiver acknowledges data that did not arrive in time; the sender is not notified",
         source: "McCreary and others, 2005 (known from its abstract)",
         parameters: &["real-time"],
         detections: ALL,
@@ -141,7 +141,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         name: "mtp",
         kind: Kind::RealTime(Preset::Mtp),
-        title: "TCP's windows, and nothing is ever sent twice",
+        title: "TCP's windows without retransmissions",
         source: "Chung, Claypool and Kinicki, technical report, 2005 (known from its abstract)",
         parameters: &["real-time"],
         detections: ALL,
@@ -149,7 +149,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         name: "limited-buffer",
         kind: Kind::RealTime(Preset::LimitedBuffer),
-        title: "TCP whose send buffer follows the window: what it has no room for, the application drops",
+        title: "TCP whose send buffer size follows the window: the application drops what does not fit",
         source: "Goel, Krasic and Walpole",
         parameters: &["real-time"],
         detections: ALL,
@@ -157,7 +157,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         name: "hollywood",
         kind: Kind::RealTime(Preset::Hollywood),
-        title: "TCP Hollywood on CUBIC: messages in any order; in place of one that is too late to repeat, a newer one",
+        title: "TCP Hollywood on CUBIC: unordered messages; a late retransmission carries a newer message instead",
         source: "McQuistin, Perkins and Fayed, IFIP Networking 2016 (its abstract), and their patch of Linux",
         parameters: &["cubic", "real-time"],
         detections: ALL,
@@ -165,7 +165,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         name: "earlybird-rt",
         kind: Kind::RealTime(Preset::EarlybirdRt),
-        title: "Our real-time mode: repairs what can still be in time, and tells noise from congestion by delay",
+        title: "Our real-time mode: retransmits data that can arrive in time, and distinguishes noise from congestion by delay",
         source: "docs/real-time-mode.md",
         parameters: &["real-time"],
         detections: PLAIN,

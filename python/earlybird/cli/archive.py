@@ -71,7 +71,7 @@ def check_command(
     Check an archive: its files, its verdicts, and its runs by making them again.
 
     Leaves with code 0 if all is equal, 1 if runs or verdicts differ, 2 if the archive is damaged. After an interruption
-    the same command goes on where it stopped.
+    the same command resumes.
     """
     from earlybird.study import check_archive
 

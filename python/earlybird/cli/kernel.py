@@ -113,7 +113,7 @@ def run_command(
     """
     Run a command whose TCP connections all have PERT.
 
-    It uses the network as it is, and nobody else's connections change. Nothing is
+    It uses the host's network, and connections of other programs do not change. Nothing is
     left when it has ended. Its exit code is the command's.
     """
     kernel.run(command, algorithm=algorithm, parameters=_settings(preset, parameter), name=name)

@@ -30,7 +30,7 @@ MEGA = 1e-6
 COUNTS = (("lost", "pktRcvDrop"), ("late", "pktRcvBelated"), ("left out", "pktSndDrop"), ("repeated", "pktRetrans"))
 LEGEND = (
     "lost: units not whole in time · late: units after their time\n"
-    "left out: units not sent, as they were too old or nobody was there\n"
+    "left out: units not sent, as they were too old or no peer was connected\n"
     "repeated: segments sent again"
 )
 

@@ -66,7 +66,7 @@ def run_command(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Make the runs of studies. After an interruption the same command goes on where it stopped."""
+    """Make the runs of studies. After an interruption the same command resumes."""
     from earlybird.study import run_studies
 
     if dry_run:
@@ -189,7 +189,7 @@ def search_command(
     Search for a setting under which all that a paper states is met at once.
 
     An optimiser tries what the paper leaves open; its objective is the distance to the paper's numbers. After an
-    interruption the same command goes on where it stopped. `earlybird study report all` shows the outcome.
+    interruption the same command resumes. `earlybird study report all` shows the outcome.
     """
     from earlybird.cli.display import show
     from earlybird.report.search_terminal import search_document, search_summary

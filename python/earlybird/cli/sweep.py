@@ -48,7 +48,7 @@ def command(
     """
     Simulate every combination of a scenario's sweep.grid with every one of its sweep.seeds.
 
-    Results are kept as they come. After an interruption the same command goes on where it stopped.
+    Results are kept as they come. After an interruption the same command resumes.
     """
     result = sweeps.sweep(
         scenario,

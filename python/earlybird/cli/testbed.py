@@ -49,7 +49,7 @@ def run(
     Play a film over every sender with every client, several times.
 
     A control run over a link without limits comes first. Plays are kept as they
-    are made: after an interruption the same command goes on where it stopped.
+    are made: after an interruption the same command resumes.
     """
     if plot:
         run_plot.check_ending(plot)

@@ -29,8 +29,8 @@ else:
     rich_console = LateModule("rich.console")
 
 NAME = "transmit"
-HINT = "Ctrl-C lets it finish what is under way, a second one ends it at once."
-NOT_TAKEN = 1  # exit code where the destination did not take all that it should have had before the end
+HINT = "Ctrl-C drains buffered data, then exits; a second one exits at once."
+EXIT_INCOMPLETE = 1  # the destination did not read all units before the end
 
 EXAMPLES = examples(
     "earlybird transmit udp://:1234 'eb://viewer.example:4201?latency=200'",
@@ -60,9 +60,7 @@ def command(
     ] = None,
     prometheus: Annotated[
         str | None,
-        typer.Option(
-            metavar="[ADDRESS:]PORT", help="Answer Prometheus at this port, of this host alone if no address."
-        ),
+        typer.Option(metavar="[ADDRESS:]PORT", help="Serve Prometheus metrics on this port, on localhost by default."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no state on the terminal.")] = False,
 ) -> None:
@@ -70,56 +68,56 @@ def command(
     Carry a live stream, called like srt-live-transmit.
 
     One of the two addresses is another relay: eb://HOST:PORT calls it,
-    eb://:PORT waits for it. Options stand behind a question mark: latency
+    eb://:PORT waits for it. Options follow `?`: latency
     (milliseconds, default 120), transport (earlybird-rt, or any of `earlybird
     transports`), streamid, mode (caller, listener), conntimeo and peeridletimeo
     (milliseconds), via (udp, or tun with local and device, which takes root).
     Nothing is encrypted.
     """
-    takers: list[Callable[[dict[str, Any]], None]] = []
+    report_handlers: list[Callable[[dict[str, Any]], None]] = []
     with ExitStack() as files:
         check_outputs(
             {"statistics": statistics},
             {"source": transmission.path_in(source), "destination": transmission.path_in(destination)},
         )
         if statistics:
-            takers.append(_file(files, statistics))
+            report_handlers.append(_file(files, statistics))
         if json:
-            takers.append(lambda report: print(json_module.dumps(report), flush=True))
+            report_handlers.append(lambda report: print(json_module.dumps(report), flush=True))
         elif not quiet:
-            takers.append(_shown(files, f"{source} → {destination}"))
+            report_handlers.append(_shown(files, f"{source} → {destination}"))
         if prometheus:
-            takers.append(files.enter_context(exporter.serving(prometheus)))
-        last = transmission.transmit(source, destination, watch=_Watch(takers))
-        for take in takers:
-            take(last)
+            report_handlers.append(files.enter_context(exporter.serving(prometheus)))
+        last = transmission.transmit(source, destination, watch=_Watch(report_handlers))
+        for handle in report_handlers:
+            handle(last)
     if last["unitsLeft"]:
         left = f"{last['unitsLeft']:,} units ({last['bytesLeft'] / 1e6:.2f} MB)"
-        complain(f"{destination}: {left} that were played were not taken in time, and are left out.")
-        raise typer.Exit(NOT_TAKEN)
+        complain(f"{destination}: {left} were played out but not read in time, and are dropped.")
+        raise typer.Exit(EXIT_INCOMPLETE)
 
 
 class _Watch:
-    """Hands reports on, and lets SIGTERM and the first Ctrl-C drain what is under way."""
+    """Calls the report handlers; SIGTERM and the first Ctrl-C drain buffered data."""
 
-    def __init__(self, takers: list[Callable[[dict[str, Any]], None]]) -> None:
-        self._takers = takers
+    def __init__(self, report_handlers: list[Callable[[dict[str, Any]], None]]) -> None:
+        self._report_handlers = report_handlers
         self._is_wanted = True
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._drain)
 
     def _drain(self, number: int, *_: object) -> None:
         self._is_wanted = False
-        signal.signal(number, signal.default_int_handler)  # the second one ends it at once
+        signal.signal(number, signal.default_int_handler)  # a second one ends the process at once
 
     def __call__(self, report: dict[str, Any] | None) -> bool:
-        for take in self._takers if report else ():
-            take(report)  # type: ignore[arg-type]
+        for handle in self._report_handlers if report else ():
+            handle(report)  # type: ignore[arg-type]
         return self._is_wanted
 
 
 def _shown(files: ExitStack, title: str) -> Callable[[dict[str, Any]], None]:
-    """Show reports as a table on a terminal, elsewhere as a line now and then."""
+    """Return a handler that shows reports as a table on a terminal, otherwise as occasional status lines."""
     console = rich_console.Console(stderr=True)
     return (
         files.enter_context(live.Screen(title, console, HINT)).take
@@ -129,24 +127,24 @@ def _shown(files: ExitStack, title: str) -> Callable[[dict[str, Any]], None]:
 
 
 def _file(files: ExitStack, path: Path) -> Callable[[dict[str, Any]], None]:
-    """Write reports to a file; the stream goes on when the disk is full."""
+    """Return a handler that writes reports to a file; the stream continues if the disk is full."""
     file = files.enter_context(states_to(path))
 
     def write(report: dict[str, Any]) -> None:
-        was_well = file.error is None
+        was_ok = file.error is None
         file(report)
-        if was_well and file.error:
-            complain(f"{path}: {file.error}. The file ends there; the stream goes on.")
+        if was_ok and file.error:
+            complain(f"{path}: {file.error}. The file ends there; the stream continues.")
 
     return write
 
 
 class _Lines:
-    """Prints the state at the beginning, every ten seconds, and when the other relay comes, goes or refuses."""
+    """Prints a status line at the beginning, every ten seconds, and when the state of the peer changes."""
 
     def __init__(self) -> None:
         self._next = 0.0
-        self._reported: tuple[object, ...] = ()
+        self._peer_state: tuple[object, ...] = ()
         self._last: dict[str, Any] | None = None
 
     def __enter__(self) -> Callable[[dict[str, Any]], None]:
@@ -158,7 +156,7 @@ class _Lines:
 
     def _take(self, report: dict[str, Any]) -> None:
         self._last = report
-        who = (report["peers"], report["refusal"])
-        if report["time_s"] >= self._next or who != self._reported:
+        peer_state = (report["peers"], report["refusal"])
+        if report["time_s"] >= self._next or peer_state != self._peer_state:
             echo_status(live.relay_line(report))
-            self._next, self._reported = report["time_s"] + progress.BETWEEN_LINES, who
+            self._next, self._peer_state = report["time_s"] + progress.BETWEEN_LINES, peer_state

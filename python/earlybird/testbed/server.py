@@ -125,7 +125,7 @@ def sample(server: Server, file: int) -> None:
 
 
 def transfer(sender: str) -> None:
-    """Send bytes without end to whoever connects."""
+    """Send bytes without end to each client."""
     listener = socket.create_server(("", TRANSFER_PORT))
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sender.encode())
     while True:

@@ -11,7 +11,7 @@ use crate::event_log::SharedEventLog;
 use crate::namespaces::flow_routes;
 use crate::run::{RunConfig, execute, opened};
 use earlybird_emulator::{Bridge, Capture, Emulator};
-use earlybird_experiment::{KeepGoing, Outputs, Report, RunError, RunSetup};
+use earlybird_experiment::{Outputs, ProgressCallback, Report, RunError, RunSetup};
 use earlybird_scenario::Scenario;
 use hosts::KernelHosts;
 
@@ -21,7 +21,12 @@ use hosts::KernelHosts;
 /// # Errors
 ///
 /// If the kernel cannot do what the scenario asks for, or the machine does not allow it; see [`RunError`].
-pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
+pub fn run(
+    scenario: &Scenario,
+    seed: u64,
+    outputs: &Outputs,
+    keep_going: ProgressCallback<'_>,
+) -> Result<Report, RunError> {
     check(scenario)?;
     let setup = RunSetup::new(scenario, seed)?;
     let topology = setup.topology()?;

@@ -288,7 +288,7 @@ impl Hosts for LiveHosts {
 
     fn read_frame(&mut self, id: ConnectionId, may_wait: bool) -> Option<Part> {
         // Reading a frame would make the stack skip a hole: not allowed for a reader that does not wait.
-        if !may_wait && self.listener(id)?.unread() == 0 {
+        if !may_wait && self.listener(id)?.readable() == 0 {
             return None;
         }
         let ends = &mut self.opened[id.0 as usize];

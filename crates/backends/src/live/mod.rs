@@ -15,7 +15,7 @@ use crate::namespaces::{NamespacePair, flow_routes};
 use crate::run::{RunConfig, execute, opened};
 use earlybird_emulator::shell::host_config;
 use earlybird_emulator::{Bridge, Capture, Emulator, Namespace, Side};
-use earlybird_experiment::{KeepGoing, Outputs, Report, RunError, RunSetup};
+use earlybird_experiment::{Outputs, ProgressCallback, Report, RunError, RunSetup};
 use earlybird_live::device::Udp;
 use earlybird_scenario::Scenario;
 use hosts::{LiveHosts, packet_of};
@@ -29,7 +29,12 @@ use std::net::{SocketAddrV4, UdpSocket};
 /// # Errors
 ///
 /// If they cannot do what the scenario asks for, or the machine does not allow it; see [`RunError`].
-pub fn run(scenario: &Scenario, seed: u64, outputs: &Outputs, keep_going: KeepGoing<'_>) -> Result<Report, RunError> {
+pub fn run(
+    scenario: &Scenario,
+    seed: u64,
+    outputs: &Outputs,
+    keep_going: ProgressCallback<'_>,
+) -> Result<Report, RunError> {
     check(scenario)?;
     let setup = RunSetup::new(scenario, seed)?;
     let topology = setup.topology()?;

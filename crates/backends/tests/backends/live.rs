@@ -72,13 +72,13 @@ fn every_transport_for_frames_brings_every_unit_over_a_sound_link() {
 }
 
 #[test]
-fn what_is_lost_is_stepped_over_in_time() {
+fn losses_are_skipped_in_time() {
     for transport in ["mtcp", "earlybird-rt"] {
         let link = "loss = [{ bernoulli = { probability = 0.05 } }]";
         let Some(report) = live(&scenario_over(link, &video(transport), "")) else { return };
         let [played, lost] = ["units_played", "units_lost"].map(|name| of(&report, name));
         assert!(played + lost >= 180.0, "{transport}: {played}, {lost}");
-        // Our own mode has time to repair everything twice; the other steps over what is missing, and reduces its window for it.
+        // Our own mode has time to repair everything twice; the other skips holes, and reduces its window for them.
         assert!(transport == "mtcp" || lost <= 20.0, "{transport}: {lost}");
         assert!(of(&report, "random_losses") > 10.0 && of(&report, "retransmissions") > 0.0, "{transport}");
         let received = of(&report, "snacks_received");

@@ -1,14 +1,14 @@
 //! The files that tell every packet and decision, in both backends.
 
 use crate::setup::{bulk, column, completed, scenario_over};
-use earlybird_experiment::{KeepGoing, Outputs, Report, RunError};
+use earlybird_experiment::{Outputs, ProgressCallback, Report, RunError};
 use earlybird_scenario::Scenario;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-type Run = fn(&Scenario, u64, &Outputs, KeepGoing<'_>) -> Result<Report, RunError>;
+type Run = fn(&Scenario, u64, &Outputs, ProgressCallback<'_>) -> Result<Report, RunError>;
 
 /// A run with all its files.
 struct TracedRun {

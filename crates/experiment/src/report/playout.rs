@@ -17,7 +17,7 @@ pub(super) fn real_time_columns(table: Table, records: &[FlowRecord]) -> Table {
     };
     table
         .integer("frames_written", of_sender(|counts| counts.frames_written))
-        .integer("frames_abandoned", of_sender(|counts| counts.frames_discarded))
+        .integer("frames_abandoned", of_sender(|counts| counts.frames_abandoned))
         .integer("frames_delivered", of_receiver(|counts| counts.frames_delivered))
         .integer("segments_skipped", of_receiver(|counts| counts.segments_skipped))
         .integer("late_after_skip", of_receiver(|counts| counts.late_after_skip))

@@ -106,14 +106,14 @@ impl ConnectionEntry {
         if let Some(frames) = &mut self.frames {
             frames.push(bytes);
         }
-        self.collect_discards();
+        self.collect_abandoned();
         Ok(number)
     }
 
-    fn collect_discards(&mut self) {
+    fn collect_abandoned(&mut self) {
         let Some(frames) = &mut self.frames else { return };
         while let Some(number) = self.connection.poll_abandoned() {
-            frames.discard(number);
+            frames.abandon(number);
         }
         frames.forget_below(self.connection.acknowledged());
     }
@@ -177,7 +177,7 @@ impl ConnectionEntry {
         let mut segment = Segment::default();
         while !tx.is_full() {
             let Some(carried) = self.connection.poll_transmit_into(&mut trace_adapter.cx(), &mut segment) else {
-                self.collect_discards();
+                self.collect_abandoned();
                 return true;
             };
             trace_adapter.on_transmit(&segment, &carried);

@@ -13,20 +13,20 @@ struct StoredFrame {
 /// The send buffer of real-time mode.
 #[derive(Debug, Default)]
 pub(super) struct FrameStore {
-    frame: VecDeque<Option<StoredFrame>>,
+    frames: VecDeque<Option<StoredFrame>>,
     /// Number of the first stored frame.
     first: u64,
     /// Numbers of abandoned frames that the application has not polled.
-    discarded: VecDeque<u64>,
+    abandoned: VecDeque<u64>,
 }
 
 /// The largest number of abandoned frames that are kept for an application that does not poll them.
-const DISCARDED_LIMIT: usize = 1024;
+const ABANDONED_LIMIT: usize = 1024;
 
 impl FrameStore {
     /// Stores the next frame.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        self.frame.push_back(Some(StoredFrame { bytes: bytes.into(), end: None }));
+        self.frames.push_back(Some(StoredFrame { bytes: bytes.into(), end: None }));
     }
 
     /// Returns the bytes of a frame that is sent now and ends at `end` in the stream.
@@ -41,31 +41,31 @@ impl FrameStore {
     }
 
     fn slot(&mut self, number: u64) -> Option<&mut Option<StoredFrame>> {
-        self.frame.get_mut(number.checked_sub(self.first)? as usize)
+        self.frames.get_mut(number.checked_sub(self.first)? as usize)
     }
 
     /// Records that a frame was abandoned. The bytes of a frame that was sent stay: it may be retransmitted to advance the
     /// receiver.
-    pub(super) fn discard(&mut self, number: u64) {
-        if let Some(place) = self.slot(number) {
-            place.take_if(|frame| frame.end.is_none());
+    pub(super) fn abandon(&mut self, number: u64) {
+        if let Some(slot) = self.slot(number) {
+            slot.take_if(|frame| frame.end.is_none());
         }
-        if self.discarded.len() == DISCARDED_LIMIT {
-            self.discarded.pop_front();
+        if self.abandoned.len() == ABANDONED_LIMIT {
+            self.abandoned.pop_front();
         }
-        self.discarded.push_back(number);
+        self.abandoned.push_back(number);
     }
 
     /// Returns the number of the next abandoned frame.
-    pub(super) fn next_discarded(&mut self) -> Option<u64> {
-        self.discarded.pop_front()
+    pub(super) fn next_abandoned(&mut self) -> Option<u64> {
+        self.abandoned.pop_front()
     }
 
     /// Removes frames that end at or below `offset`: the peer has received or skipped them.
     pub(super) fn forget_below(&mut self, offset: u64) {
         let is_done =
             |frame: &Option<StoredFrame>| frame.as_ref().is_none_or(|frame| frame.end.is_some_and(|end| end <= offset));
-        while self.frame.pop_front_if(|frame| is_done(frame)).is_some() {
+        while self.frames.pop_front_if(|frame| is_done(frame)).is_some() {
             self.first += 1;
         }
     }

@@ -268,7 +268,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         }
     }
 
-    /// Transmits from a connection. If the queue is full before it is done, it goes to the end of the line (round robin).
+    /// Transmits from a connection. If the queue is full before it is done, it continues after all others (round robin).
     fn transmit_from(&mut self, id: Id) {
         let Some(entry) = self.connections.get_mut(id) else { return };
         let is_done =

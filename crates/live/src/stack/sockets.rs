@@ -233,7 +233,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     ///
     /// If the connection is unknown.
     pub fn poll_abandoned(&mut self, id: Id) -> Result<Option<u64>, Error> {
-        Ok(open_entry(&mut self.connections, id)?.frames.as_mut().and_then(|frames| frames.next_discarded()))
+        Ok(open_entry(&mut self.connections, id)?.frames.as_mut().and_then(|frames| frames.next_abandoned()))
     }
 
     /// Enables or disables Nagle's algorithm.

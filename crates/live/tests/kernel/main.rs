@@ -40,7 +40,7 @@ fn sends(bench: &mut Bench, family: Family, config: &Config, bytes: &[u8]) -> Ve
     let listener = TcpListener::bind((family.kernel(), PORT)).expect("the port is free");
     let reader = thread::spawn(move || {
         let mut got = Vec::new();
-        let (mut peer, _) = listener.accept().expect("somebody comes");
+        let (mut peer, _) = listener.accept().expect("a connection");
         peer.read_to_end(&mut got).expect("it is read");
         got
     });

@@ -4,7 +4,7 @@ use crate::path::{Impairments, TestPath};
 use crate::transfers::open;
 use earlybird_live::device::Encapsulation;
 use earlybird_live::{Error, Event};
-use earlybird_tcp::{Config, RealTime, SendLimit, WriteError};
+use earlybird_tcp::{Config, RealTime, SendBufferLimit, WriteError};
 use earlybird_units::Duration;
 
 const BYTES: usize = 1000;
@@ -46,7 +46,7 @@ fn frames_arrive_whole_and_in_order() {
 #[test]
 fn abandoned_frames_are_reported_and_freed() {
     let mut net = TestPath::new(Encapsulation::Ip, false, Duration::from_millis(10), Impairments::default(), 5);
-    let config = Config::rfc().with_real_time(RealTime::mtcp(SendLimit::Segments(12)));
+    let config = Config::rfc().with_real_time(RealTime::mtcp(SendBufferLimit::Segments(12)));
     let [source, _] = open(&mut net, &config);
     net.largest = 0;
     for number in 0..100 {
@@ -55,14 +55,14 @@ fn abandoned_frames_are_reported_and_freed() {
         net.step_until(due);
     }
     let held = net.hosts[0].connection(source).unwrap().frames_held();
-    let discarded = std::iter::from_fn(|| net.hosts[0].poll_abandoned(source).unwrap()).count() as u64;
-    assert_eq!((held, held + discarded), (12, 100));
+    let abandoned = std::iter::from_fn(|| net.hosts[0].poll_abandoned(source).unwrap()).count() as u64;
+    assert_eq!((held, held + abandoned), (12, 100));
 }
 
 #[test]
 fn frame_connections_refuse_byte_writes_and_long_frames() {
     let mut net = TestPath::new(Encapsulation::Ip, false, Duration::from_millis(10), Impairments::default(), 5);
-    let framing = Config::rfc().with_real_time(RealTime::mtcp(SendLimit::Unlimited));
+    let framing = Config::rfc().with_real_time(RealTime::mtcp(SendBufferLimit::Unlimited));
     let [source, viewer] = open(&mut net, &framing);
     assert_eq!(net.hosts[0].write(source, b"text"), Err(Error::Write(WriteError::Framed)));
     let too_long = net.hosts[0].write_frame(source, &[0; 2000], 0);

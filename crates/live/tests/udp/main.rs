@@ -128,7 +128,7 @@ fn other_threads_submit_tasks() {
     driver.run(&mut Client::new(pattern(1000), 1)).unwrap();
     let handle = server.handle.clone();
     server.join();
-    assert!(!handle.submit(|_| ()), "nobody is there any more");
+    assert!(!handle.submit(|_| ()), "the stack has ended");
 }
 
 /// Datagrams that are sent before the transfer starts; more follow during it.

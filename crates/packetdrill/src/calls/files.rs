@@ -29,7 +29,7 @@ pub(crate) fn ioctl(host: &Host, fd: c_int, request: c_ulong) -> SyscallResult<c
     host.call(|state| {
         let sock = state.socket(fd)?.tcp_sock().ok_or(libc::EINVAL)?;
         match request & 0xFFFF {
-            libc::FIONREAD => Ok(sock.connection.unread() as c_int),
+            libc::FIONREAD => Ok(sock.connection.readable() as c_int),
             libc::TIOCOUTQ => Ok((sock.queue.written() - sock.queue.acknowledged()) as c_int),
             _ => Err(libc::EINVAL),
         }
@@ -57,7 +57,7 @@ pub(crate) fn close(host: &Host, fd: c_int) -> SyscallResult<c_int> {
 fn close_connection(socket: &mut Socket, now: Micros) {
     let linger = socket.settings.linger;
     let Role::Connected(sock) = &mut socket.role else { return };
-    if sock.connection.unread() > 0 || linger == Some(0) || !sock.is_connected() && !sock.is_passive {
+    if sock.connection.readable() > 0 || linger == Some(0) || !sock.is_connected() && !sock.is_passive {
         sock.connection.abort();
     } else {
         sock.shut_read = true;

@@ -79,7 +79,7 @@ pub(crate) fn receive_message(host: &Host, fd: c_int, message: &mut msghdr, flag
 /// Returns the number of unread bytes; the end of the stream counts as one (`tcp_inq_hint`).
 fn queued(socket: &Socket) -> u64 {
     let Some(sock) = socket.tcp_sock() else { return 0 };
-    match sock.connection.unread() {
+    match sock.connection.readable() {
         0 => u64::from(sock.has_peer_closed),
         unread => unread,
     }

@@ -22,14 +22,14 @@ impl Urgent {
 impl TcpSock {
     /// Returns the number of readable bytes before the urgent byte.
     pub(crate) fn readable(&self) -> u64 {
-        let unread = self.connection.unread();
+        let unread = self.connection.readable();
         let read = self.connection.received() - unread;
         self.urgent.0.and_then(|at| at.checked_sub(read)).map_or(unread, |before| before.min(unread))
     }
 
     /// Returns whether the next byte is urgent.
     pub(crate) fn is_at_urgent(&self) -> bool {
-        self.connection.unread() > 0 && self.readable() == 0
+        self.connection.readable() > 0 && self.readable() == 0
     }
 
     /// Skips the urgent byte if it is next.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Client {
     /// Plays every unit at its time and never waits: what is not there by then is lost.
     Deadline(DeadlineClient),
-    /// Stops when the next unit is not there, and goes on when enough of them are.
+    /// Stops when the next unit is not there, and resumes when enough units are buffered.
     Rebuffer(RebufferClient),
 }
 
@@ -16,17 +16,17 @@ pub enum Client {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct DeadlineClient {
-    /// From the writing of a unit to its playing (default 250 ms). The MTCP paper asks for 1.5 round trips and 3 periods at least.
+    /// From the writing of a unit to its playing (default 250 ms). The MTCP paper requires at least 1.5 round trips and 3 periods.
     pub playback_delay: Time,
     /// Shorten the playback delay as far as the network allows, talkspurt by talkspurt (Ramjee and others, INFOCOM 1994); it
     /// begins with `playback-delay` and is never longer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<AdaptiveDelay>,
-    /// Step over a hole only when what is behind it is due, so that of several units missing each has until its own time
-    /// (default: with `earlybird-rt`; the MTCP paper steps over the whole hole when the first unit is due).
+    /// Skip a hole only when the data behind it is due, so that each of several missing units can arrive until its own playout
+    /// time (default: with `earlybird-rt`; the MTCP paper skips the whole hole when the first unit is due).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patient: Option<bool>,
-    /// Write a small frame back when nothing new came for this long; `0s` is never (default: three periods with `mtcp`, `tcp-rtm`
+    /// Send a small frame to the sender when no new data arrived for this long; `0s` is never (default: three periods with `mtcp`, `tcp-rtm`
     /// and `earlybird-rt`, else never).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heartbeat: Option<Time>,
@@ -53,7 +53,7 @@ pub struct RebufferClient {
     /// Units that must be there before playback begins (default 1).
     #[schemars(range(min = 1))]
     pub start: u32,
-    /// Units that must be there before it goes on after a stall (default 1).
+    /// Units that must be buffered before playback resumes after a stall (default 1).
     #[schemars(range(min = 1))]
     pub resume: u32,
     /// The most playback time that the buffer holds (default 10 s).

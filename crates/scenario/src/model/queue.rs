@@ -98,7 +98,7 @@ macro_rules! queues {
                 }
             }
 
-            /// Returns the queue without marks, if it can do without.
+            /// Returns the queue without marking, if marking is optional.
             #[must_use]
             pub fn without_marks(self) -> Self {
                 match self {
@@ -136,7 +136,7 @@ const fn millis(millis: u64) -> Time {
 }
 
 /// The shortest period of a controller: a thousandth of the standards' 15 ms (RFC 8033) and 16 ms (RFC 9332). Every period of
-/// a run is made up for, so that shorter ones take all day.
+/// a run is computed, so shorter periods are too slow.
 const SHORTEST_UPDATE: Time = Time::from_micros(15);
 
 fn check_update(update: Time, path: &str) -> Result<(), ScenarioError> {

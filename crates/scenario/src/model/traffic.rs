@@ -100,7 +100,7 @@ pub enum Application {
     /// Web sessions whose pages are all alike.
     HttpSimple(HttpSimple),
     /// Frames with given times and sizes; judged as media. The name of a video file may stand in place of the table, from the
-    /// scenario's folder (`media = "clip.mp4"`): the Python package puts its frames there, each with the sound that goes with it.
+    /// scenario's folder (`media = "clip.mp4"`): the Python package puts its frames there, each with its sound.
     Media(Media),
     /// Frames from a file of their sizes; judged as media.
     Frames(Frames),

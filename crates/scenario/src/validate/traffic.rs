@@ -91,7 +91,7 @@ pub(super) fn check_times(times: &[f64], sizes: &[u32], length: f64, path: &str)
     let mut pairs = times.iter().zip(times.iter().skip(1));
     if let Some((before, after)) = pairs.find(|(before, after)| after < before) {
         let order = format!("{before}, {after}");
-        return Err(error("times", "goes back in time").text(&order).allowed("times that never fall"));
+        return Err(error("times", "decreases").text(&order).allowed("times that never fall"));
     }
     let last = times.last().copied().unwrap_or_default();
     ensure(length >= last, || {

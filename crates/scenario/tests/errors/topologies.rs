@@ -57,7 +57,7 @@ use rstest::rstest;
 #[case("flows.clip.to=d", "flows.clip.to: `d` is not a node; allowed: a, b, c.")]
 #[case(
     "flows.clip.application.media.times=[0.5, 0]",
-    "flows.clip.application.media.times: `0.5, 0` goes back in time; allowed: times that never fall."
+    "flows.clip.application.media.times: `0.5, 0` decreases; allowed: times that never fall."
 )]
 #[case(
     "flows.clip.application.media.times=[]",
@@ -89,7 +89,7 @@ use rstest::rstest;
 )]
 #[case(
     r#"flows.clip.endpoint={ transport = "newreno", ecn = "classic" }"#,
-    "flows.clip.endpoint.ecn: `classic` goes with a recovery by SACK, which does not move the window that a mark has reduced; allowed: off."
+    "flows.clip.endpoint.ecn: `classic` needs a recovery with SACK, which does not move the window that a mark has reduced; allowed: off."
 )]
 #[case(
     r#"flows.clip.endpoint={ transport = "bbr", ecn = "classic" }"#,
@@ -109,7 +109,7 @@ use rstest::rstest;
 )]
 #[case(
     r#"flows.clip.endpoint={ transport = "prague", ecn = "off" }"#,
-    "flows.clip.endpoint.ecn: `off` leaves prague without the marks it lives by; allowed: accurate."
+    "flows.clip.endpoint.ecn: `off` leaves prague without the marks that it needs; allowed: accurate."
 )]
 #[case(
     r#"flows.clip.endpoint={ transport = "cubic", ecn = "accurate" }"#,
@@ -117,11 +117,11 @@ use rstest::rstest;
 )]
 #[case(
     r#"flows.clip.endpoint={ profile = "ns2", transport = "prague" }"#,
-    "flows.clip.endpoint.transport: `prague` does not go with the ns2 profile, whose receivers count no marks; allowed: what goes with profile `ns2`. hint: `flows.clip.endpoint.profile = \"rfc\"` follows RFC 9768."
+    "flows.clip.endpoint.transport: `prague` does not go with the ns2 profile, whose receivers count no marks; allowed: what is compatible with profile `ns2`. hint: `flows.clip.endpoint.profile = \"rfc\"` follows RFC 9768."
 )]
 #[case(
     r#"flows.clip.endpoint={ transport = "prague", recovery = "newreno" }"#,
-    "flows.clip.endpoint.transport: `prague` does not go with recovery `newreno`, which forgets a retransmission that has to wait; allowed: what goes with recovery `newreno`. hint: `flows.clip.endpoint.recovery = \"rfc6675\"` can wait."
+    "flows.clip.endpoint.transport: `prague` does not go with recovery `newreno`, which forgets a retransmission that has to wait; allowed: what is compatible with recovery `newreno`. hint: `flows.clip.endpoint.recovery = \"rfc6675\"` can wait."
 )]
 #[case(
     r#"flows.clip.endpoint={ transport = "udp", ecn = "classic" }"#,

@@ -11,7 +11,7 @@ use rstest::rstest;
 fn recoveries_that_do_not_go_with_a_transport(#[case] recovery: &str, #[case] transport: &str, #[case] reason: &str) {
     let text = CHAIN.replace("[[flows]]", &format!("[endpoint]\ntransport = \"{transport}\"\n[[flows]]"));
     let hint = "name the transport after the recovery, or leave the recovery out.";
-    let allowed = format!("what goes with transport `{transport}`");
+    let allowed = format!("what is compatible with transport `{transport}`");
     let expected = format!("endpoint.recovery: `{recovery}` {reason}; allowed: {allowed}. hint: {hint}");
     assert_eq!(message(&text, &format!("endpoint.recovery={recovery}")), expected);
 }

@@ -89,7 +89,7 @@ use rstest::rstest;
 #[case(
     "endpoint.transport=bbr",
     "endpoint.transport: `bbr` does not go with recovery `sack1`, which forgets a retransmission that has to wait; \
-     allowed: what goes with recovery `sack1`. hint: `endpoint.recovery = \"rfc6675\"` can wait."
+     allowed: what is compatible with recovery `sack1`. hint: `endpoint.recovery = \"rfc6675\"` can wait."
 )]
 #[case(
     "endpoint.cubic={ version = 'v21', slow-start = 'hystart-plus-plus' }",
@@ -103,11 +103,11 @@ use rstest::rstest;
 )]
 #[case(
     "endpoint={profile='ns2',window-reduction='prr'}",
-    "endpoint.window-reduction: `prr` needs a recovery that knows what is in the network; allowed: immediate. hint: recovery `rfc6675` or `rack-tlp` knows."
+    "endpoint.window-reduction: `prr` needs a recovery that estimates the pipe (RFC 6675); allowed: immediate. hint: recovery `rfc6675` or `rack-tlp` does."
 )]
 #[case(
     "endpoint={profile='rfc',transport='bbr',window-reduction='prr'}",
-    "endpoint.window-reduction: `prr` does not go with `bbr`, which has a window of its own in recovery; allowed: immediate. hint: recovery `rfc6675` or `rack-tlp` knows."
+    "endpoint.window-reduction: `prr` does not go with `bbr`, which has a window of its own in recovery; allowed: immediate. hint: recovery `rfc6675` or `rack-tlp` does."
 )]
 #[case(
     "endpoint={profile='rfc',transport='sack-rack',early-retransmit=true}",
@@ -147,7 +147,7 @@ use rstest::rstest;
 )]
 #[case(
     "endpoint={profile='rfc',transport='newreno',undo='dsack'}",
-    "endpoint.undo: `dsack` reads DSACKs, which need SACK; allowed: none, eifel. hint: transport `sack` asks for it."
+    "endpoint.undo: `dsack` reads DSACKs, which need SACK; allowed: none, eifel. hint: transport `sack` enables it."
 )]
 #[case(
     "endpoint={transport='sack-er',recovery='rack-tlp'}",

@@ -23,7 +23,7 @@ impl<O: Observer> Forwarder<O> {
             }
             EnqueueOutcome::Accepted | EnqueueOutcome::Refused => {}
         }
-        // Enqueueing may drop other packets than the new one (head drop, FQ-CoDel's fattest queue).
+        // Enqueueing may drop other packets than the new one (head drop, FQ-CoDel's longest queue).
         self.discard_dropped(link);
         match self.network.link_mut(link).wake(self.now) {
             // An idle link with a rate serves at once: an event at the same time could be ordered after others.
@@ -41,7 +41,7 @@ impl<O: Observer> Forwarder<O> {
             let Slot { event, packet } = self.events.pool.get_mut(id);
             event.timestamp = arrival;
             packet.route = packet.route.rest();
-            // Marks are set on departure: CoDel and its relatives decide when they dequeue.
+            // Marks are set on departure: CoDel and FQ-CoDel decide when they dequeue.
             if waiting.is_marked {
                 packet.mark();
                 self.network.link_mut(link).count_mark(self.now.at, waiting.since, packet);

@@ -1,4 +1,4 @@
-//! Links that are served packet by packet, because their queue or their rate decides late.
+//! Links whose departure times are unknown on arrival: their queue or their rate decides later.
 
 use super::reading::Held;
 use super::{Link, LinkSettings};
@@ -6,7 +6,7 @@ use crate::ids::SlotId;
 use crate::packet::Packet;
 use crate::service_schedule::{DeliveryOpportunities, RateChanges, VariableRate};
 use crate::timestamp::Timestamp;
-use earlybird_queue::{Discipline, Dropped, Queue, QueueLimit, Waiting};
+use earlybird_queue::{Discipline, Dropped, Queue, QueueLimit, QueuedPacket};
 use earlybird_units::{Duration, Instant};
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ enum ServiceSchedule {
     Opportunities(DeliveryOpportunities),
 }
 
-/// The fate of a packet at the entrance of an event-driven link.
+/// Result of enqueueing a packet at an event-driven link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EnqueueOutcome {
     /// A loss rule dropped it.
@@ -29,13 +29,13 @@ pub(crate) enum EnqueueOutcome {
 }
 
 /// Returns a packet as its queue sees it.
-fn waiting(now: Instant, id: SlotId, packet: &Packet) -> Waiting {
-    Waiting {
+fn waiting(now: Instant, id: SlotId, packet: &Packet) -> QueuedPacket {
+    QueuedPacket {
         id: id.number(),
         bytes: packet.bytes,
         since: now,
         ecn: packet.ecn(),
-        // FQ-CoDel hashes this in place of addresses and ports, which simulated packets have not.
+        // FQ-CoDel hashes this in place of addresses and ports, which simulated packets lack.
         connection: u64::from(packet.to.0) << 32 | u64::from(packet.generation),
         is_marked: false,
     }
@@ -92,7 +92,7 @@ pub(super) struct QueueServer {
     /// Bytes and group of the last packet whose transmission began.
     last_started: (u32, u32),
     /// A packet of which earlier opportunities sent a part, and the bytes that are left.
-    partly_sent: Option<(Waiting, u32)>,
+    partly_sent: Option<(QueuedPacket, u32)>,
     /// Bytes left of the current opportunity.
     opportunity_left: u32,
     /// Whether a service event is scheduled.
@@ -143,22 +143,22 @@ impl QueueServer {
     }
 
     /// Returns the next packet to send, and the end of its transmission.
-    fn send(&mut self, now: Timestamp) -> Option<(Waiting, Timestamp)> {
-        if let ServiceSchedule::VariableRate(wire) = &mut self.schedule {
+    fn send(&mut self, now: Timestamp) -> Option<(QueuedPacket, Timestamp)> {
+        if let ServiceSchedule::VariableRate(transmitter) = &mut self.schedule {
             // The transmission in progress has not ended: its end has a service event.
             if !self.free_at.is_not_after(now) {
                 return None;
             }
             let packet = self.queue.dequeue(now.at, &mut self.dropped)?;
             self.delays.start(now.at, packet.since);
-            self.free_at = wire.send(now, packet.bytes);
+            self.free_at = transmitter.send(now, packet.bytes);
             return Some((packet, self.free_at));
         }
         self.take_next(now.at).map(|packet| (packet, now))
     }
 
     /// Returns the next packet that the current opportunity completes.
-    fn take_next(&mut self, now: Instant) -> Option<Waiting> {
+    fn take_next(&mut self, now: Instant) -> Option<QueuedPacket> {
         while self.opportunity_left > 0 {
             let (packet, left) = self.partly_sent.take().or_else(|| self.start_next(now))?;
             if left <= self.opportunity_left {
@@ -172,7 +172,7 @@ impl QueueServer {
     }
 
     /// Returns the next packet of the queue, and how many of its bytes are left to send.
-    fn start_next(&mut self, now: Instant) -> Option<(Waiting, u32)> {
+    fn start_next(&mut self, now: Instant) -> Option<(QueuedPacket, u32)> {
         let packet = self.queue.dequeue(now, &mut self.dropped)?;
         self.delays.start(now, packet.since);
         Some((packet, packet.bytes))
@@ -257,9 +257,9 @@ impl Link {
             return None;
         }
         match &mut server.schedule {
-            ServiceSchedule::VariableRate(wire) => {
+            ServiceSchedule::VariableRate(transmitter) => {
                 // Only a busy period carries a rounding remainder.
-                wire.rest();
+                transmitter.reset();
                 Some(now)
             }
             ServiceSchedule::Opportunities(_) => server.next_service(now),
@@ -284,7 +284,7 @@ impl Link {
     }
 
     /// Returns the next packet that this service sends, with its arrival at the far end.
-    pub(crate) fn send(&mut self, now: Timestamp) -> Option<(Waiting, Timestamp)> {
+    pub(crate) fn send(&mut self, now: Timestamp) -> Option<(QueuedPacket, Timestamp)> {
         let (packet, sent) = self.server.as_mut()?.send(now)?;
         self.queued_bytes -= u64::from(packet.bytes);
         Some((packet, sent.after(self.delay, self.delay_seconds)))
@@ -306,7 +306,7 @@ impl Link {
     }
 
     /// Returns the next packet that the queue has dropped.
-    pub(crate) fn pop_dropped(&mut self) -> Option<Waiting> {
+    pub(crate) fn pop_dropped(&mut self) -> Option<QueuedPacket> {
         self.server.as_mut()?.dropped.pop_front()
     }
 

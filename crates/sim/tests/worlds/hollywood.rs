@@ -57,7 +57,7 @@ impl Observer for Count {
     }
 
     fn on_end(&mut self, _flow: FlowId, end: &FlowEnd) {
-        self.discarded = end.real_time[0].frames_discarded;
+        self.discarded = end.real_time[0].frames_abandoned;
     }
 }
 

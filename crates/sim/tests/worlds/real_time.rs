@@ -4,7 +4,7 @@ use crate::dumbbell::{DuplexLink, link, lossy, ns2};
 use crate::viewers::{FRAMES, Show, audio, channel, deadline, show, watch};
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{Carrier, FlowId, LinkId, LinkSettings, Loss, LossRule, Observer, Packet, PacketEvent, QueueLimit};
-use earlybird_tcp::{Backlog, Config, Connection, Delivery, RealTime, RealTimeStatistics, SendLimit};
+use earlybird_tcp::{Backlog, Config, Connection, Delivery, RealTime, RealTimeStatistics, SendBufferLimit};
 use earlybird_traffic::{
     Deadline, Feedback, PlaybackDelay, Rebuffer, StartRule, Timetable, Viewer, minimum_playback_delay,
 };
@@ -14,7 +14,7 @@ use earlybird_units::{Duration, Instant, SeedTree};
 fn mtcp() -> Config {
     let real_time = RealTime {
         delivery: Delivery::SkipWhenWaiting,
-        backlog: Backlog::DiscardOldest(SendLimit::Segments(13)),
+        backlog: Backlog::AbandonOldest(SendBufferLimit::Segments(13)),
         framing: true,
         skip_notice: true,
         ..RealTime::default()
@@ -109,7 +109,7 @@ impl Observer for Tap {
 fn drop_segment_and_ack(heartbeat: Option<Duration>) -> (Vec<Instant>, Instant, Instant) {
     const SEGMENT: u32 = 400;
     // A short send buffer would have given the segment up before the timer runs out.
-    let backlog = Backlog::DiscardOldest(SendLimit::Unlimited);
+    let backlog = Backlog::AbandonOldest(SendBufferLimit::Unlimited);
     let config = mtcp().with_max_window(5).with_real_time(RealTime { backlog, ..mtcp().real_time });
     let run = |there: &[u64], back: &[u64]| -> Tap {
         let duplex = DuplexLink::both_directions(dropping(30, there.to_vec()), dropping(30, back.to_vec()));
@@ -222,7 +222,7 @@ fn an_ordinary_peer_on_either_side_gets_ordinary_tcp_and_nothing_is_lost() {
     for (opener, listener) in [(mtcp(), ordinary), (ordinary, mtcp())] {
         // Segments may hold several frames where only the reader frames.
         for mss in [100, 1000] {
-            let backlog = Backlog::DiscardOldest(SendLimit::Unlimited);
+            let backlog = Backlog::AbandonOldest(SendBufferLimit::Unlimited);
             let with = |config: Config| config.with_mss(mss).with_real_time(RealTime { backlog, ..config.real_time });
             let mut settings = ns2(with(opener));
             settings.listener.real_time = with(listener).real_time;

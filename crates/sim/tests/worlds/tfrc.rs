@@ -41,7 +41,7 @@ impl Observer for Totals {
         self.dropped += u64::from(matches!(event, PacketEvent::Dropped(..)));
     }
 
-    fn on_mark(&mut self, open: &[(FlowId, FlowEnd)]) {
+    fn on_warm_up_end(&mut self, open: &[(FlowId, FlowEnd)]) {
         self.at_mark = open.iter().map(|(_, now)| now.bytes_delivered).collect();
     }
 
@@ -67,7 +67,7 @@ fn single_flow(endpoints: Carrier, forward: LinkSettings, mark: u64, end: u64) -
     let mut world = World::new(duplex.network, Totals::default());
     let path = world.add_path(duplex.there, duplex.back);
     add(&mut world, endpoints, Box::new(Bulk::new(path, None)), 0);
-    world.mark_at(seconds(mark));
+    world.end_warm_up_at(seconds(mark));
     world.probe_every(Duration::from_secs(1));
     assert!(world.run_until(seconds(end), BUDGET));
     world.finish();
@@ -129,7 +129,7 @@ fn beside_tcp_it_gets_as_much() {
             add_flow(&mut world, &format!("tcp-{index}"), 0, ns2(earlybird_tcp::Config::ns2()), bulk, at);
         }
     }
-    world.mark_at(seconds(20));
+    world.end_warm_up_at(seconds(20));
     assert!(world.run_until(seconds(120), BUDGET));
     world.finish();
     let totals = world.into_parts().1;
@@ -153,7 +153,7 @@ fn a_camera_slower_than_the_network_is_not_held_back() {
     let path = world.add_path(duplex.there, duplex.back);
     let rate = Rate::from_bits_per_second(300_000).expect("a rate above zero");
     add(&mut world, TFRC, Box::new(Media::new(path, Timetable::constant(rate, 1000))), 0);
-    world.mark_at(seconds(10));
+    world.end_warm_up_at(seconds(10));
     assert!(world.run_until(seconds(110), BUDGET));
     world.finish();
     let totals = world.into_parts().1;

@@ -72,7 +72,9 @@ impl ConfigError {
             Self::EcnNeedsSack => "the recovery moves the window that a mark has reduced",
             Self::EcnNeedsRfcRules => "ns-2's sender lets marks change when it may repair a loss",
             Self::ControlSetsRecoveryWindow => "the control has a window of its own in recovery",
-            Self::ReductionNeedsFlight => "a proportional reduction needs a recovery that knows what is in the network",
+            Self::ReductionNeedsFlight => {
+                "a proportional reduction needs a recovery that estimates the pipe (RFC 6675)"
+            }
             Self::DupthreshNeedsDuplicates => "the recovery counts no duplicate ACKs, which the trigger needs",
             Self::VegasTimer => "ns-2's Vegas has a fine timer of its own",
             Self::NoUndo => "ns-2's senders take no reduction back",

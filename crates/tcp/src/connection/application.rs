@@ -25,7 +25,7 @@ impl Connection {
     #[must_use]
     #[inline]
     pub fn has_events(&self) -> bool {
-        !self.events.is_empty() || self.wants_room
+        !self.events.is_empty() || self.awaits_send_space
     }
 
     /// Returns the next event. To be called until there is none, after every other call.
@@ -54,7 +54,7 @@ impl Connection {
         }
         let taken = bytes.min(self.room());
         // The next `Writable` is due only after a short write.
-        self.wants_room |= taken < bytes;
+        self.awaits_send_space |= taken < bytes;
         self.sender.write(taken);
         Ok(taken)
     }
@@ -91,13 +91,13 @@ impl Connection {
     /// Returns, once, that there is room again after a short write.
     #[inline]
     fn take_writable(&mut self) -> Option<Event> {
-        if !self.wants_room {
+        if !self.awaits_send_space {
             return None;
         }
         // A third of the buffer (as in Linux, `sk_stream_is_writeable`), so that a writer is not woken for every segment.
         let enough = self.config.buffers.send.map_or(1, |buffer| buffer.div_ceil(3).max(1));
-        self.wants_room = self.room() < enough;
-        (!self.wants_room).then_some(Event::Writable)
+        self.awaits_send_space = self.room() < enough;
+        (!self.awaits_send_space).then_some(Event::Writable)
     }
 
     /// Switches Nagle's algorithm on or off, as [`SegmentConfig::nagle`](crate::SegmentConfig::nagle) does. Switched off, what waits is sent at
@@ -204,7 +204,7 @@ impl Connection {
     }
 
     /// Returns the bytes that can be read without a skip.
-    pub fn unread(&self) -> u64 {
+    pub fn readable(&self) -> u64 {
         self.receiver.readable()
     }
 
@@ -413,12 +413,12 @@ impl Connection {
         DropCounters {
             echoes: self.sender.counters().impossible_echoes(),
             sack_blocks: self.sender.buffer().scoreboard().impossible_blocks(),
-            ..self.drops.counters
+            ..self.drop_counters
         }
     }
 
     /// Returns the last ICMP report of a segment that did not arrive.
-    pub fn trouble(&self) -> Option<IcmpError> {
-        self.trouble
+    pub fn last_icmp_error(&self) -> Option<IcmpError> {
+        self.last_icmp_error
     }
 }

@@ -44,7 +44,8 @@ impl Connection {
     /// Acts on a segment in the transfer state.
     #[inline]
     pub(super) fn on_transfer_segment(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> AcceptedRange {
-        let accepted = if self.is_usual(cx.now, segment) { self.process_predicted(cx, segment) } else { None };
+        let accepted =
+            if self.is_fast_path_candidate(cx.now, segment) { self.process_predicted(cx, segment) } else { None };
         accepted.unwrap_or_else(|| self.process_slow_path(cx, segment))
     }
 
@@ -59,7 +60,7 @@ impl Connection {
         };
         self.lifetime.last_received = cx.now;
         self.peer.note_timestamp(cx.now, segment, range.start);
-        self.read_mark(segment);
+        self.process_ce(segment);
         let was_drained = self.sender.is_drained();
         self.sender.on_acknowledgement(cx, &ack_info);
         self.report_drained(was_drained);
@@ -74,10 +75,10 @@ impl Connection {
         accepted
     }
 
-    /// Returns whether a segment is like nearly all: numbers and a window, the timestamps that were agreed on, perhaps SACK
-    /// blocks, and nothing else.
+    /// Returns whether a segment qualifies for header prediction: no flags but ACK and PSH, and no options but the negotiated
+    /// timestamps and SACK blocks.
     #[inline]
-    fn is_usual(&self, now: Instant, segment: &Segment) -> bool {
+    fn is_fast_path_candidate(&self, now: Instant, segment: &Segment) -> bool {
         let is_plain = segment.flags.difference(Flags::PSH) == Flags::ACK && segment.options.skip_notice.is_none();
         let is_stamped = segment.options.timestamps.is_some() == self.peer.timestamps;
         is_plain && is_stamped && !self.peer.is_too_old(now, segment) && self.state.is_open()
@@ -94,21 +95,21 @@ impl Connection {
         if segment.len == 0 {
             return if is_next { self.process_pure_ack(cx, segment, nxt) } else { None };
         }
-        let repeats_ack = segment.ack == self.local_origin.at(self.sender.buffer().scoreboard().una_position());
-        if !repeats_ack || !segment.options.sack.is_empty() {
+        let is_same_ack = segment.ack == self.local_origin.at(self.sender.buffer().scoreboard().una_position());
+        if !is_same_ack || !segment.options.sack.is_empty() {
             return None;
         }
         if is_next && self.receiver.can_take_next(u64::from(segment.len)) {
-            self.accept_next(cx.now, segment, nxt)
+            self.accept_in_order(cx.now, segment, nxt)
         } else {
-            self.accept_other(cx, segment)
+            self.accept_out_of_order(cx, segment)
         }
     }
 
-    /// Accepts the next payload in order, with a repeated ACK: most segments of a side that only receives are so.
+    /// Accepts the next payload in order, with a repeated ACK: the common case for a receiver.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all payload takes this path")]
-    fn accept_next(&mut self, now: Instant, segment: &Segment, start: u64) -> Option<AcceptedRange> {
+    fn accept_in_order(&mut self, now: Instant, segment: &Segment, start: u64) -> Option<AcceptedRange> {
         if !self.is_repeated_ack(now, segment, start) {
             return None;
         }
@@ -120,7 +121,7 @@ impl Connection {
 
     /// Accepts other payload with a repeated ACK: out of order, and mostly above all that has arrived.
     #[inline(never)]
-    fn accept_other(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Option<AcceptedRange> {
+    fn accept_out_of_order(&mut self, cx: &mut Cx<'_>, segment: &Segment) -> Option<AcceptedRange> {
         let start = segment.seq.unwrap_near(self.peer.origin, self.receiver.nxt())?;
         let range = start..start + u64::from(segment.len);
         let is_simple = self.receiver.can_take_out_of_order(&range);
@@ -151,7 +152,7 @@ impl Connection {
         true
     }
 
-    /// Acts on a pure ACK that is neither old nor ahead; `None` if it is. Nearly all segments of a side that only sends are so.
+    /// Processes a pure ACK whose number is in [SND.UNA, SND.NXT]; else returns `None`. The common case for a sender.
     #[inline(never)]
     fn process_pure_ack(&mut self, cx: &mut Cx<'_>, segment: &Segment, start: u64) -> Option<AcceptedRange> {
         let una = self.sender.buffer().scoreboard().una_position();
@@ -161,7 +162,7 @@ impl Connection {
         }
         self.lifetime.last_received = cx.now;
         self.peer.note_timestamp(cx.now, segment, start);
-        self.read_mark(segment);
+        self.process_ce(segment);
         let was_drained = self.sender.is_drained();
         if segment.options.sack.is_empty() && self.sender.expects_progress(ack) {
             self.sender.on_plain_progress(cx, &self.ack_info(segment, ack, start));
@@ -178,7 +179,7 @@ impl Connection {
     pub(super) fn check_sequence(&mut self, now: Instant, segment: &Segment) -> Option<Range<u64>> {
         let start = segment.seq.unwrap_near(self.peer.origin, self.receiver.nxt());
         let Some(start) = start else {
-            self.drops.counters.out_of_window += 1;
+            self.drop_counters.out_of_window += 1;
             return None;
         };
         let range = start..start + segment.sequence_len();
@@ -188,8 +189,8 @@ impl Connection {
         }
         let is_in_window = self.receiver.is_acceptable(&range);
         if !is_in_window || self.peer.is_too_old(now, segment) {
-            self.drops.counters.out_of_window += u64::from(!is_in_window);
-            self.drops.counters.too_old += u64::from(is_in_window);
+            self.drop_counters.out_of_window += u64::from(!is_in_window);
+            self.drop_counters.too_old += u64::from(is_in_window);
             self.answer_unacceptable(now, segment, &range);
             return None;
         }
@@ -200,12 +201,12 @@ impl Connection {
     #[cold]
     fn on_reset_or_syn(&mut self, now: Instant, segment: &Segment, range: &Range<u64>) {
         if !segment.flags.contains(Flags::RST) {
-            self.drops.counters.openings += 1;
+            self.drop_counters.unexpected_syns += 1;
             self.challenge(now);
         } else if range.start == self.receiver.nxt() {
             self.on_reset();
         } else {
-            self.drops.counters.resets += 1;
+            self.drop_counters.resets += 1;
             // In the window it may be a real one after a loss, so the peer is challenged to prove it.
             if self.receiver.is_acceptable(range) {
                 self.challenge(now);
@@ -220,8 +221,8 @@ impl Connection {
         let is_unstamped = self.peer.must_stamp && segment.options.timestamps.is_none();
         let has_ack = segment.flags.contains(Flags::ACK);
         if is_unstamped || !has_ack {
-            self.drops.counters.unstamped += u64::from(is_unstamped);
-            self.drops.counters.without_ack += u64::from(!has_ack);
+            self.drop_counters.unstamped += u64::from(is_unstamped);
+            self.drop_counters.without_ack += u64::from(!has_ack);
         }
         has_ack && !is_unstamped
     }
@@ -243,11 +244,11 @@ impl Connection {
             ack + self.sender.buffer().peer_window().largest() >= self.sender.buffer().scoreboard().acknowledged()
         });
         let Some(ack) = ack else {
-            self.drops.counters.acks_behind += 1;
+            self.drop_counters.acks_behind += 1;
             return None;
         };
         if ack > self.sender.buffer().scoreboard().end_position() {
-            self.drops.counters.acks_ahead += 1;
+            self.drop_counters.acks_ahead += 1;
             return None;
         }
         let skip = segment.options.skip_notice.and_then(|notice| self.read_snack(notice, ack));
@@ -306,9 +307,9 @@ impl Connection {
         Some(skip)
     }
 
-    /// Takes note of a mark on a segment.
+    /// Processes a CE mark on a segment.
     #[inline]
-    fn read_mark(&mut self, segment: &Segment) {
+    fn process_ce(&mut self, segment: &Segment) {
         if self.ecn.on_segment(self.sender.rate().ecn().feedback(), segment) {
             self.receiver.due = AckDue::Now;
         }
@@ -338,9 +339,9 @@ impl Connection {
         }
     }
 
-    /// Returns whether a segment may be answered that is not acceptable, and takes note of the answer.
+    /// Returns whether a segment may be answered that is not acceptable, and counts the answer.
     pub(super) fn may_answer(&mut self, now: Instant) -> bool {
-        self.drops.may_challenge(now, self.config.acks.challenge_interval)
+        self.challenge_limiter.may_challenge(now, self.config.acks.challenge_interval, &mut self.drop_counters)
     }
 
     /// Answers a segment that is outside the window or too old.
@@ -350,7 +351,7 @@ impl Connection {
         // with data.
         if segment.takes_sequence_space() {
             self.receiver.note_refused(now, range);
-            self.drops.counters.challenges += 1;
+            self.drop_counters.challenges += 1;
         } else {
             self.challenge(now);
         }
@@ -386,7 +387,7 @@ impl Connection {
         }
         self.config.segments.mss = limit;
         self.sender.set_segment_size(u64::from(limit));
-        self.due.syn = true;
+        self.pending.syn = true;
         true
     }
 
@@ -394,14 +395,14 @@ impl Connection {
     /// report is credible.
     ///
     /// Only a connection whose SYN was not answered ends, and only if the error is a hard one (RFC 9293 §3.9.2.2, MUST-56;
-    /// RFC 5461 §4.1): [`Event::Unreachable`] reports it. Otherwise the report is kept for [`Self::trouble`], as the likely
+    /// RFC 5461 §4.1): [`Event::Unreachable`] reports it. Otherwise the report is kept for [`Self::last_icmp_error`], as the likely
     /// reason of a later timeout.
-    pub fn on_unreachable(&mut self, trouble: IcmpError, seq: SeqNum) -> bool {
+    pub fn on_unreachable(&mut self, last_icmp_error: IcmpError, seq: SeqNum) -> bool {
         if self.outstanding_position(seq).is_none() {
             return false;
         }
-        self.trouble = Some(trouble);
-        if self.state == TcpState::SynSent && trouble.is_hard() {
+        self.last_icmp_error = Some(last_icmp_error);
+        if self.state == TcpState::SynSent && last_icmp_error.is_hard() {
             self.end(Ending::Unreachable);
         }
         true

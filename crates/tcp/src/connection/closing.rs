@@ -91,7 +91,7 @@ impl Connection {
     pub(super) fn on_time_wait_segment(&mut self, now: Instant, segment: &Segment) {
         if segment.flags.contains(Flags::RST) {
             // An old duplicate would end the protection against others (RFC 1337).
-            self.drops.counters.resets += 1;
+            self.drop_counters.resets += 1;
         } else if segment.flags & (Flags::SYN | Flags::ACK) == Flags::SYN {
             self.on_time_wait_syn(now, segment);
         } else if segment.takes_sequence_space() {
@@ -101,7 +101,7 @@ impl Connection {
                 self.receiver.due = AckDue::Now;
                 self.begin_wait(now);
             } else {
-                self.drops.counters.out_of_window += 1;
+                self.drop_counters.out_of_window += 1;
                 self.challenge(now);
             }
         }
@@ -114,14 +114,14 @@ impl Connection {
             self.state = TcpState::Closed;
             self.events.add(Event::TimeWaitReused);
         } else {
-            self.drops.counters.openings += 1;
+            self.drop_counters.unexpected_syns += 1;
         }
         self.update_limits(now);
     }
 
     /// Answers a segment that belongs to no connection with a reset that its sender accepts (RFC 9293 §3.10.7.1).
     pub(super) fn reject(&mut self, segment: &Segment) {
-        self.due.stray_reset = StrayReset::of(segment);
+        self.pending.stray_reset = StrayReset::of(segment);
     }
 
     /// Ends the connection because of the peer's reset.
@@ -142,8 +142,8 @@ impl Connection {
     fn stop(&mut self, ending: Ending) {
         self.ending.get_or_insert(ending);
         self.state = TcpState::Closed;
-        self.due.syn = false;
-        self.due.probe = false;
+        self.pending.syn = false;
+        self.pending.probe = false;
         self.lifetime.deadline = Instant::NEVER;
         self.sender.stop_timer();
         self.receiver.disable_skipping();
@@ -202,7 +202,7 @@ impl Connection {
 
     /// Aborts the connection: the peer is reset.
     pub fn abort(&mut self) {
-        self.due.reset = matches!(self.state, TcpState::Transfer(_) | TcpState::SynReceived);
+        self.pending.reset = matches!(self.state, TcpState::Transfer(_) | TcpState::SynReceived);
         self.stop(Ending::Aborted);
     }
 

@@ -15,7 +15,7 @@ pub struct DropCounters {
     /// Resets that were not at exactly the expected number (RFC 5961 §3.2), or arrived in TIME-WAIT (RFC 1337).
     pub resets: u64,
     /// SYNs in an open connection (RFC 5961 §4.2), or old ones in TIME-WAIT (RFC 6191).
-    pub openings: u64,
+    pub unexpected_syns: u64,
     /// ACKs of data that were never sent.
     pub acks_ahead: u64,
     /// ACKs older than the largest window that the peer ever advertised (RFC 5961 §5.2).
@@ -32,24 +32,23 @@ pub struct DropCounters {
     pub challenges_withheld: u64,
 }
 
-/// The counters of dropped segments, and the rate limit of challenge ACKs.
+/// The rate limit of challenge ACKs.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct DropGuard {
-    pub(super) counters: DropCounters,
+pub(super) struct ChallengeLimiter {
     challenged_at: Option<Instant>,
 }
 
-impl DropGuard {
-    /// Returns whether a challenge ACK may be sent now, and takes note of it.
-    pub(super) fn may_challenge(&mut self, now: Instant, interval: Duration) -> bool {
-        // RFC 5961 §7: an attacker must not learn from the answers where the window is, and two confused ends must not keep each
-        // other busy.
+impl ChallengeLimiter {
+    /// Returns whether a challenge ACK may be sent now, and counts it.
+    pub(super) fn may_challenge(&mut self, now: Instant, interval: Duration, counters: &mut DropCounters) -> bool {
+        // RFC 5961 §7: an attacker must not learn from the answers where the window is, and two desynchronised ends must not answer
+        // each other without end.
         if self.challenged_at.is_some_and(|before| now - before < interval) {
-            self.counters.challenges_withheld += 1;
+            counters.challenges_withheld += 1;
             return false;
         }
         self.challenged_at = Some(now);
-        self.counters.challenges += 1;
+        counters.challenges += 1;
         true
     }
 }

@@ -76,7 +76,7 @@ impl EcnReceiver {
         })
     }
 
-    /// Takes note of the ECN field of a segment; returns whether an ACK must be sent at once.
+    /// Processes the ECN field of a segment; returns whether an ACK must be sent at once.
     #[inline]
     pub(super) fn on_segment(&mut self, feedback: Feedback, segment: &Segment) -> bool {
         match feedback {

@@ -11,9 +11,9 @@ use crate::trace::Cx;
 use earlybird_units::Instant;
 use earlybird_wire::{Ecn, Flags, Options, Segment, SeqNum, Timestamps};
 
-/// Segments to be sent before all others, or after them.
+/// Pending control segments: some precede data, others follow.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Due {
+pub(super) struct PendingControl {
     /// The SYN or SYN-ACK, or the pure ACK that ends a handshake with accurate ECN.
     pub(super) syn: bool,
     /// A reset that ends the connection.
@@ -24,21 +24,21 @@ pub(super) struct Due {
     pub(super) stray_reset: Option<StrayReset>,
 }
 
-impl Due {
+impl PendingControl {
     pub(super) fn syn() -> Self {
         Self { syn: true, ..Self::default() }
     }
 
-    /// Returns whether a segment is to be sent before all others.
+    /// Returns whether a control segment is to be sent before data.
     #[inline]
-    fn has_first(&self) -> bool {
+    fn has_control_before_data(&self) -> bool {
         // `|` instead of `||`: one test instead of two, for every packet.
         self.reset | self.syn
     }
 
-    /// Returns whether a segment is to be sent after all others.
+    /// Returns whether a control segment is to be sent after data.
     #[inline]
-    fn has_last(&self) -> bool {
+    fn has_control_after_data(&self) -> bool {
         self.probe || self.stray_reset.is_some()
     }
 }
@@ -60,8 +60,8 @@ impl Connection {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called twice for every packet, and its result is large to copy")]
     pub fn poll_transmit_into(&mut self, cx: &mut Cx<'_>, segment: &mut Segment) -> Option<SegmentMeta> {
-        if self.due.has_first() {
-            return Some(self.emit_first(cx.now, segment));
+        if self.pending.has_control_before_data() {
+            return Some(self.emit_control_before_data(cx.now, segment));
         }
         if !self.may_send_data() {
             self.sender.stop_busy_time(cx.now);
@@ -80,11 +80,11 @@ impl Connection {
 
     /// Writes a segment that is sent before all others.
     #[cold]
-    fn emit_first(&mut self, now: Instant, segment: &mut Segment) -> SegmentMeta {
-        if core::mem::take(&mut self.due.reset) {
+    fn emit_control_before_data(&mut self, now: Instant, segment: &mut Segment) -> SegmentMeta {
+        if core::mem::take(&mut self.pending.reset) {
             return self.emit_bare(now, Flags::RST | Flags::ACK, segment);
         }
-        self.due.syn = false;
+        self.pending.syn = false;
         self.emit_syn(now, segment)
     }
 
@@ -96,7 +96,7 @@ impl Connection {
         }
         if self.receiver.due == AckDue::Now {
             Some(self.emit_bare(now, Flags::ACK, segment))
-        } else if self.due.has_last() || self.sender.loss().persist().is_empty_due() {
+        } else if self.pending.has_control_after_data() || self.sender.loss().persist().is_empty_due() {
             self.emit_last(now, segment)
         } else {
             None
@@ -107,7 +107,7 @@ impl Connection {
     #[cold]
     fn emit_last(&mut self, now: Instant, segment: &mut Segment) -> Option<SegmentMeta> {
         // `|`: both probes are the same segment, so one answers for both.
-        let probes = core::mem::take(&mut self.due.probe) | self.sender.take_empty_probe();
+        let probes = core::mem::take(&mut self.pending.probe) | self.sender.take_empty_probe();
         if probes { Some(self.emit_probe(now, segment)) } else { self.emit_stray_reset(segment) }
     }
 
@@ -120,7 +120,7 @@ impl Connection {
     }
 
     fn emit_stray_reset(&mut self, segment: &mut Segment) -> Option<SegmentMeta> {
-        *segment = self.due.stray_reset.take()?.segment();
+        *segment = self.pending.stray_reset.take()?.segment();
         Some(SegmentMeta::CONTROL)
     }
 
@@ -137,7 +137,7 @@ impl Connection {
         if let Some(piece) = self.sender.next(now) {
             return Some(self.emit_piece(now, &piece, segment));
         }
-        self.sender.note_limit(now, self.wants_room);
+        self.sender.note_limit(now, self.awaits_send_space);
         self.emit_without_data(now, segment)
     }
 
@@ -165,7 +165,7 @@ impl Connection {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every segment is written here")]
     fn emit(&mut self, now: Instant, flags: Flags, position: u64, len: u16, segment: &mut Segment) {
-        let owed = self.receiver.due;
+        let ack_due_before = self.receiver.due;
         self.receiver.on_sent(now, len > 0);
         let window = self.receiver.advertise_window(false);
         self.peer.last_ack_sent = self.receiver.nxt();
@@ -180,16 +180,16 @@ impl Connection {
             options: Options { timestamps: self.peer.timestamps.then(|| self.timestamps(now)), ..Options::default() },
         };
         if self.receiver.has_ack_options() {
-            self.emit_reports(owed, origin, segment);
+            self.emit_reports(ack_due_before, origin, segment);
         }
     }
 
     /// Adds SACK and SNACK options, if there is room for them.
     #[inline(never)]
-    fn emit_reports(&mut self, owed: AckDue, origin: SeqNum, segment: &mut Segment) {
+    fn emit_reports(&mut self, ack_due_before: AckDue, origin: SeqNum, segment: &mut Segment) {
         if segment.len > 0 && !self.sender.buffer().size().has_room_for_options(segment.len) {
             // The payload fills the packet: the reports follow at once in a segment of their own.
-            self.receiver.due = owed;
+            self.receiver.due = ack_due_before;
             return;
         }
         let options = &mut segment.options;

@@ -45,7 +45,7 @@ pub struct FastOpenOutcome {
 
 /// The state of a connection with Fast Open.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Fast {
+pub(super) enum FastOpenState {
     /// The side that sends the SYN.
     Client { offer: FastOpenOffer, outcome: FastOpenOutcome },
     /// The side that accepted data from the SYN.
@@ -78,7 +78,7 @@ impl FastOpenOffer {
     }
 }
 
-impl Fast {
+impl FastOpenState {
     /// Returns the state of a client that makes this offer.
     pub(super) fn client(offer: FastOpenOffer) -> Self {
         Self::Client { offer, outcome: FastOpenOutcome::default() }

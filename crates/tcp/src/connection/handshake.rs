@@ -1,10 +1,10 @@
 //! Opening a connection (RFC 9293 §3.5), and what both sides agree on (RFC 2018, RFC 7323, RFC 3168, RFC 7413).
 
-use super::drop_counters::DropGuard;
+use super::drop_counters::{ChallengeLimiter, DropCounters};
 use super::ecn::{EcnReceiver, negotiated};
-use super::emit::Due;
+use super::emit::PendingControl;
 use super::events::{Event, Events};
-use super::fast_open::{Fast, FastOpenOffer, FastOpenOutcome};
+use super::fast_open::{FastOpenOffer, FastOpenOutcome, FastOpenState};
 use super::lifetime::Lifetime;
 use super::peer::Peer;
 use super::state::{FirstToClose, SendSide, Sides, TcpState};
@@ -31,7 +31,7 @@ impl Connection {
 
     /// Opens a connection with an identity that the driver chose.
     pub fn connect_as(config: &Config, identity: Identity, seeds: SeedTree) -> Self {
-        Self { due: Due::syn(), ..Self::new(config, identity, seeds, TcpState::SynSent) }
+        Self { pending: PendingControl::syn(), ..Self::new(config, identity, seeds, TcpState::SynSent) }
     }
 
     /// Waits for a peer to open a connection.
@@ -51,18 +51,19 @@ impl Connection {
             receiver: Receiver::new(config),
             config: *config,
             peer: Peer::default(),
-            drops: DropGuard::default(),
+            drop_counters: DropCounters::default(),
+            challenge_limiter: ChallengeLimiter::default(),
             local_origin: identity.origin,
             timestamp_offset: identity.timestamp_offset,
-            due: Due::default(),
+            pending: PendingControl::default(),
             ecn: EcnReceiver::default(),
             events: Events::default(),
-            fast: None,
+            fast_open: None,
             lifetime: Lifetime::default(),
             ending: None,
             is_active_opener: state == TcpState::SynSent,
-            wants_room: false,
-            trouble: None,
+            awaits_send_space: false,
+            last_icmp_error: None,
         }
     }
 
@@ -74,19 +75,19 @@ impl Connection {
     /// Data on a SYN may reach the application of the server twice (RFC 7413 §2.1), so the application must allow it. Frames
     /// are never sent on a SYN.
     pub fn open_fast(&mut self, offer: FastOpenOffer) {
-        if self.state == TcpState::SynSent && self.sender.buffer().scoreboard().smax() == 0 {
-            self.fast = Some(Box::new(Fast::client(offer)));
+        if self.state == TcpState::SynSent && self.sender.buffer().scoreboard().snd_max() == 0 {
+            self.fast_open = Some(Box::new(FastOpenState::client(offer)));
         }
     }
 
     /// Returns the most bytes of what is written that the SYN carries; 0 without [`Self::open_fast`].
     pub fn room_on_syn(&self) -> u64 {
-        self.fast.as_ref().map_or(0, |fast| fast.room_on_syn(&self.config))
+        self.fast_open.as_ref().map_or(0, |fast_open| fast_open.room_on_syn(&self.config))
     }
 
     /// Returns the result of [`Self::open_fast`]; `None` without it.
     pub fn fast_open(&self) -> Option<FastOpenOutcome> {
-        self.fast.as_ref()?.outcome()
+        self.fast_open.as_ref()?.outcome()
     }
 
     /// Opens a connection for a SYN whose data may be accepted before the handshake: its cookie is right, or none is required.
@@ -106,7 +107,7 @@ impl Connection {
         if connection.state != TcpState::SynReceived {
             return (connection, AcceptedRange::default());
         }
-        connection.fast = Some(Box::new(Fast::server(cookie)));
+        connection.fast_open = Some(Box::new(FastOpenState::server(cookie)));
         connection.sender.on_opened_early(cx, u64::from(syn.window));
         let accepted = connection.accept_syn_payload(cx, syn.len, false);
         (connection, accepted)
@@ -123,12 +124,12 @@ impl Connection {
     /// Returns whether data may be sent before the handshake is done.
     #[cold]
     pub(super) fn may_send_early(&self) -> bool {
-        self.fast.as_ref().is_some_and(|fast| fast.may_send_early())
+        self.fast_open.as_ref().is_some_and(|fast_open| fast_open.may_send_early())
     }
 
     /// Returns whether this side accepted data from the SYN.
     pub(super) fn is_fast_server(&self) -> bool {
-        self.fast.as_ref().is_some_and(|fast| fast.is_server())
+        self.fast_open.as_ref().is_some_and(|fast_open| fast_open.is_server())
     }
 
     /// Returns the stream position behind the last byte that was ever sent, on the SYN too.
@@ -140,7 +141,7 @@ impl Connection {
     /// Reads what an answer accepts of the data on the SYN; returns how many bytes it left.
     fn read_fast_open(&mut self, answer: &Segment, ack: u64) -> u64 {
         let ip = self.config.segments.ip;
-        let result = self.fast.as_mut().and_then(|fast| fast.on_answer(answer, ack, ip));
+        let result = self.fast_open.as_mut().and_then(|fast_open| fast_open.on_answer(answer, ack, ip));
         let Some((accepted, left)) = result else { return 0 };
         self.sender.on_syn_data_accepted(accepted);
         left
@@ -153,7 +154,7 @@ impl Connection {
         if segment.flags.contains(Flags::SYN) && !segment.flags.intersects(Flags::ACK | Flags::RST) {
             self.negotiate(now, segment);
             self.state = TcpState::SynReceived;
-            self.due.syn = true;
+            self.pending.syn = true;
         } else if segment.flags.contains(Flags::ACK) {
             self.reject(segment);
         }
@@ -175,14 +176,14 @@ impl Connection {
                 let accepted = self.accept_syn_payload(cx, segment.len, segment.flags.contains(Flags::FIN));
                 self.receiver.due = AckDue::Now;
                 // RFC 9768 §3.2.2.1: a pure ACK reports the ECN field of the SYN-ACK, even if there are data to send.
-                self.due.syn = self.has_accurate_ecn();
+                self.pending.syn = self.has_accurate_ecn();
                 return accepted;
             }
             (true, false, None) if !segment.flags.contains(Flags::ACK) => {
                 // Simultaneous open (RFC 9293 figure 7).
                 self.negotiate(cx.now, segment);
                 self.state = TcpState::SynReceived;
-                self.due.syn = true;
+                self.pending.syn = true;
             }
             (_, false, None) if segment.flags.contains(Flags::ACK) => self.reject_ack(cx.now, segment),
             _ => {}
@@ -212,7 +213,7 @@ impl Connection {
         if is_opening && !segment.flags.contains(Flags::ACK) {
             // The SYN-ACK was lost, or is late. After a second one an ACK is ambiguous (Karn's algorithm).
             if self.may_answer(cx.now) {
-                self.due.syn = true;
+                self.pending.syn = true;
                 self.sender.on_syn_repeated();
             }
         } else if is_opening || self.check_sequence(cx.now, segment).is_some() {
@@ -239,7 +240,7 @@ impl Connection {
     /// Resets the peer after an ACK of something else than our SYN, which belongs to an earlier connection (RFC 9293 §3.5.1,
     /// figures 8 and 9).
     fn reject_ack(&mut self, now: Instant, segment: &Segment) {
-        self.drops.counters.acks_ahead += 1;
+        self.drop_counters.acks_ahead += 1;
         self.reject_in_handshake(now, segment);
     }
 
@@ -269,7 +270,7 @@ impl Connection {
             self.receiver.disable_skipping();
         }
         if !self.peer.sack && self.sender.loss().recovery().needs_sack() {
-            self.sender.do_without_sack(&self.config);
+            self.sender.disable_sack(&self.config);
         }
     }
 
@@ -356,7 +357,10 @@ impl Connection {
         }
         let mut options = self.syn_options(now, is_syn_ack);
         let unsent = self.sender.buffer().queue().unsent().min(self.room_on_syn());
-        let len = self.fast.as_mut().map_or(0, |fast| fast.add_to_syn(is_retransmission, unsent, &mut options));
+        let len = self
+            .fast_open
+            .as_mut()
+            .map_or(0, |fast_open| fast_open.add_to_syn(is_retransmission, unsent, &mut options));
         self.receiver.on_sent(now, len > 0);
         let window = self.receiver.advertise_window(true);
         self.peer.last_ack_sent = self.receiver.nxt();

@@ -27,7 +27,7 @@ pub(super) struct Lifetime {
 
 /// The action at a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Limit {
+pub(super) enum LifetimeLimit {
     /// The connection ends: the peer is gone.
     TimedOut,
     /// TIME-WAIT ends.
@@ -40,7 +40,7 @@ pub(super) enum Limit {
 
 /// The state that the limits depend on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LimitContext<'a> {
+pub(super) struct LifetimeContext<'a> {
     pub(super) state: TcpState,
     pub(super) lifetimes: &'a Lifetimes,
     pub(super) sender: &'a Sender,
@@ -69,7 +69,7 @@ impl Lifetime {
         self.unanswered > 0 && self.last_received < self.probes.1
     }
 
-    /// Takes note that a probe is sent.
+    /// Records that a probe is sent.
     pub(super) fn on_probe(&mut self, now: Instant) {
         if !self.is_unanswered() {
             self.probes.0 = now;
@@ -79,18 +79,18 @@ impl Lifetime {
         self.unanswered += 1;
     }
 
-    /// Takes note that a closed window is probed for the first time.
+    /// Records that a closed window is probed for the first time.
     pub(super) fn on_blocked(&mut self, now: Instant) {
         self.blocked_since = now;
     }
 
     /// Returns the first limit that is reached if nothing happens until then.
-    pub(super) fn next_limit(&self, now: Instant, context: &LimitContext<'_>) -> Option<(Instant, Limit)> {
+    pub(super) fn next_limit(&self, now: Instant, context: &LifetimeContext<'_>) -> Option<(Instant, LifetimeLimit)> {
         let lifetimes = context.lifetimes;
         match context.state {
-            TcpState::SynSent => lifetimes.syn.map(|limit| (self.since + limit, Limit::TimedOut)),
-            TcpState::SynReceived => lifetimes.syn_ack.map(|limit| (self.since + limit, Limit::TimedOut)),
-            TcpState::TimeWait => Some((self.since + lifetimes.time_wait, Limit::TimeWaitOver)),
+            TcpState::SynSent => lifetimes.syn.map(|limit| (self.since + limit, LifetimeLimit::TimedOut)),
+            TcpState::SynReceived => lifetimes.syn_ack.map(|limit| (self.since + limit, LifetimeLimit::TimedOut)),
+            TcpState::TimeWait => Some((self.since + lifetimes.time_wait, LifetimeLimit::TimeWaitOver)),
             TcpState::Transfer(sides) => {
                 let limits =
                     [self.progress_limit(context), self.fin_limit(sides, lifetimes), self.keep_alive(now, context)];
@@ -101,7 +101,7 @@ impl Lifetime {
     }
 
     /// Returns when the peer has left something unacknowledged, or a closed window unopened, for too long.
-    fn progress_limit(&self, context: &LimitContext<'_>) -> Option<(Instant, Limit)> {
+    fn progress_limit(&self, context: &LifetimeContext<'_>) -> Option<(Instant, LifetimeLimit)> {
         let (lifetimes, sender) = (context.lifetimes, context.sender);
         let progress = sender.loss().activity().last_progress;
         let is_outstanding = sender.buffer().scoreboard().outstanding() > 0;
@@ -125,26 +125,29 @@ impl Lifetime {
             (stuck_since.map(|since| since.max(self.since)), orphan),
         ];
         let ends = limits.into_iter().filter_map(|(since, limit)| Some(since? + limit?)).min();
-        ends.map(|at| (at, Limit::TimedOut))
+        ends.map(|at| (at, LifetimeLimit::TimedOut))
     }
 
     /// Returns when a keep-alive probe is to be sent to an idle peer, or when it has not answered to enough of them.
-    fn keep_alive(&self, now: Instant, context: &LimitContext<'_>) -> Option<(Instant, Limit)> {
+    fn keep_alive(&self, now: Instant, context: &LifetimeContext<'_>) -> Option<(Instant, LifetimeLimit)> {
         let KeepAlive { idle, interval, probes } = context.lifetimes.keep_alive?;
         let [idle, interval] = [idle, interval].map(|span| span.max(MIN_PROBE_INTERVAL));
         Some(if !context.sender.has_nothing_to_send() {
             // The retransmission timer finds out whether the peer is there.
-            (now + idle, Limit::Recheck)
+            (now + idle, LifetimeLimit::Recheck)
         } else if !self.is_unanswered() {
-            (self.last_received + idle, Limit::Probe)
+            (self.last_received + idle, LifetimeLimit::Probe)
         } else {
-            (self.probes.1 + interval, if self.unanswered < probes { Limit::Probe } else { Limit::TimedOut })
+            (
+                self.probes.1 + interval,
+                if self.unanswered < probes { LifetimeLimit::Probe } else { LifetimeLimit::TimedOut },
+            )
         })
     }
 
     /// Returns when the peer's FIN should have arrived, which no application waits for.
-    fn fin_limit(&self, sides: Sides, lifetimes: &Lifetimes) -> Option<(Instant, Limit)> {
+    fn fin_limit(&self, sides: Sides, lifetimes: &Lifetimes) -> Option<(Instant, LifetimeLimit)> {
         let waits = sides.send == SendSide::FinAcked && sides.receive == ReceiveSide::Open && self.is_orphan;
-        lifetimes.fin_wait.filter(|_| waits).map(|limit| (self.since + limit, Limit::TimedOut))
+        lifetimes.fin_wait.filter(|_| waits).map(|limit| (self.since + limit, LifetimeLimit::TimedOut))
     }
 }

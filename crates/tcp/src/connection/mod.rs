@@ -33,11 +33,11 @@ pub use self::fast_open::{FastOpenOffer, FastOpenOutcome};
 pub use self::state::RfcState;
 pub use self::stray_reset::reject;
 
-use self::drop_counters::DropGuard;
+use self::drop_counters::ChallengeLimiter;
 use self::ecn::EcnReceiver;
-use self::emit::Due;
+use self::emit::PendingControl;
 use self::events::Events;
-use self::fast_open::Fast;
+use self::fast_open::FastOpenState;
 use self::lifetime::Lifetime;
 use self::peer::Peer;
 use self::state::TcpState;
@@ -57,26 +57,27 @@ pub struct Connection {
     receiver: Receiver,
     config: Config,
     peer: Peer,
-    drops: DropGuard,
+    drop_counters: DropCounters,
+    challenge_limiter: ChallengeLimiter,
     /// The sequence number of this side's SYN.
     local_origin: SeqNum,
     /// Added to the clock in the timestamps that are sent.
     timestamp_offset: u32,
-    /// Segments to be sent before all others, or after them.
-    due: Due,
+    /// Pending control segments: some precede data, others follow.
+    pending: PendingControl,
     ecn: EcnReceiver,
     events: Events,
     /// Present with TCP Fast Open.
-    fast: Option<Box<Fast>>,
+    fast_open: Option<Box<FastOpenState>>,
     lifetime: Lifetime,
     /// The way in which the connection ended.
     ending: Option<Ending>,
     /// Whether this side opened the connection.
     is_active_opener: bool,
     /// Whether a write was cut short since there was room last.
-    wants_room: bool,
+    awaits_send_space: bool,
     /// The last ICMP report of a segment that did not arrive.
-    trouble: Option<IcmpError>,
+    last_icmp_error: Option<IcmpError>,
 }
 
 /// A segment to send, and which part of the stream it is.

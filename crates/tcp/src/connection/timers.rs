@@ -3,7 +3,7 @@
 use super::Connection;
 use super::closing::Ending;
 use super::events::Event;
-use super::lifetime::{Limit, LimitContext};
+use super::lifetime::{LifetimeContext, LifetimeLimit};
 use super::state::TcpState;
 use crate::policy::lifetimes::KeepAlive;
 use crate::send::sender::TimeoutKind;
@@ -14,7 +14,7 @@ use earlybird_units::{Duration, Instant};
 const RETRANSMISSIONS_BEFORE_WARNING: u16 = 3;
 
 impl Connection {
-    /// Acts on all deadlines that have come. To be called at the time that [`Self::poll_timeout`] returned.
+    /// Handles all expired timers. To be called at the time that [`Self::poll_timeout`] returned.
     pub fn on_timeout(&mut self, cx: &mut Cx<'_>) {
         if let Some(readable) = self.receiver.on_timeout(cx.now) {
             self.on_skipped(cx.now, readable);
@@ -50,7 +50,7 @@ impl Connection {
         let first = scoreboard.segment(scoreboard.una());
         let warns = first.is_some_and(|(_, sent)| sent.transmissions == 1 + RETRANSMISSIONS_BEFORE_WARNING);
         if expiry == TimeoutKind::Loss {
-            self.due.syn = matches!(self.state, TcpState::SynSent | TcpState::SynReceived);
+            self.pending.syn = matches!(self.state, TcpState::SynSent | TcpState::SynReceived);
             if warns {
                 self.events.add(Event::Unanswered);
             }
@@ -99,8 +99,8 @@ impl Connection {
         self.lifetime.deadline = self.next_limit(now).map_or(Instant::NEVER, |(at, _)| at);
     }
 
-    fn next_limit(&self, now: Instant) -> Option<(Instant, Limit)> {
-        let context = LimitContext { state: self.state, lifetimes: &self.config.lifetimes, sender: &self.sender };
+    fn next_limit(&self, now: Instant) -> Option<(Instant, LifetimeLimit)> {
+        let context = LifetimeContext { state: self.state, lifetimes: &self.config.lifetimes, sender: &self.sender };
         self.lifetime.next_limit(now, &context)
     }
 
@@ -108,13 +108,13 @@ impl Connection {
     #[cold]
     pub(super) fn on_limit(&mut self, now: Instant) {
         match self.next_limit(now).filter(|(at, _)| *at <= now) {
-            Some((_, Limit::TimedOut)) => return self.time_out(),
-            Some((_, Limit::TimeWaitOver)) => self.state = TcpState::Closed,
-            Some((_, Limit::Probe)) => {
-                self.due.probe = true;
+            Some((_, LifetimeLimit::TimedOut)) => return self.time_out(),
+            Some((_, LifetimeLimit::TimeWaitOver)) => self.state = TcpState::Closed,
+            Some((_, LifetimeLimit::Probe)) => {
+                self.pending.probe = true;
                 self.lifetime.on_probe(now);
             }
-            Some((_, Limit::Recheck)) | None => {}
+            Some((_, LifetimeLimit::Recheck)) | None => {}
         }
         self.update_limits(now);
     }
@@ -123,7 +123,7 @@ impl Connection {
     fn time_out(&mut self) {
         // A peer that does not answer to keep-alive probes may be there all the same, so it is reset, as Linux does.
         let may_be_alive = self.lifetime.is_unanswered() && self.sender.has_nothing_to_send();
-        self.due.reset = may_be_alive && matches!(self.state, TcpState::Transfer(_));
+        self.pending.reset = may_be_alive && matches!(self.state, TcpState::Transfer(_));
         self.end(Ending::TimedOut);
     }
 

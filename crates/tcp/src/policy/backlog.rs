@@ -6,19 +6,19 @@ use earlybird_units::Duration;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Backlog {
     /// Rejects the write: ordinary TCP.
-    Block(SendLimit),
+    Block(SendBufferLimit),
     /// Abandons the oldest frames, sent or not, and accepts the write (TCP-RTM; MTCP paper).
-    DiscardOldest(SendLimit),
+    AbandonOldest(SendBufferLimit),
     /// Accepts every write, and abandons frames that were written longer ago than this (TLTCP).
-    DiscardPastDeadline(Duration),
+    AbandonPastDeadline(Duration),
     /// Accepts every write, and abandons frames that could not arrive within this time of their write even if sent now: half an RTT
-    /// earlier than [`Self::DiscardPastDeadline`].
-    DiscardHopeless(Duration),
+    /// earlier than [`Self::AbandonPastDeadline`].
+    AbandonUndeliverable(Duration),
 }
 
 /// Limit of data that is written and not acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum SendLimit {
+pub enum SendBufferLimit {
     /// Without bound.
     #[default]
     Unlimited,
@@ -35,11 +35,11 @@ pub enum SendLimit {
 
 impl Default for Backlog {
     fn default() -> Self {
-        Self::Block(SendLimit::Unlimited)
+        Self::Block(SendBufferLimit::Unlimited)
     }
 }
 
-impl SendLimit {
+impl SendBufferLimit {
     /// Returns the limit in segments for a congestion window `cwnd`; at least one.
     pub fn segments(self, cwnd: f64) -> u64 {
         match self {
@@ -59,9 +59,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn goels_limit_follows_the_window() {
-        let limit = SendLimit::Window { per_window: 1.0, extra: 3 };
+    fn send_limit_is_a_function_of_cwnd() {
+        let limit = SendBufferLimit::Window { per_window: 1.0, extra: 3 };
         assert_eq!([0.5, 2.0, 10.0].map(|cwnd| limit.segments(cwnd)), [1, 4, 13]);
-        assert_eq!(SendLimit::Segments(0).segments(9.0), 1, "a sender that may hold nothing could send nothing");
+        assert_eq!(SendBufferLimit::Segments(0).segments(9.0), 1, "a sender that may hold nothing could send nothing");
     }
 }

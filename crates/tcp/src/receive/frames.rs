@@ -50,8 +50,8 @@ impl Frames {
         self.held.iter().map(|frame| frame.end - frame.start).sum()
     }
 
-    /// Takes out the lowest frame, which lies behind a hole if it ends `out_of_order` `nxt`.
-    pub(super) fn pop_any(&mut self, nxt: u64) -> Option<Range<u64>> {
+    /// Removes the lowest frame, which is behind a hole if it ends above `nxt`.
+    pub(super) fn pop_unordered(&mut self, nxt: u64) -> Option<Range<u64>> {
         let frame = self.held.pop_front()?;
         // Delivered early: its bytes must not be counted as unread when the hole is filled.
         if frame.end > nxt {
@@ -61,7 +61,7 @@ impl Frames {
     }
 
     /// Removes the frames below `nxt`, which are in order now, from those read early, and returns their bytes.
-    pub(super) fn pass(&mut self, nxt: u64) -> u64 {
+    pub(super) fn account_early_reads(&mut self, nxt: u64) -> u64 {
         let before = self.read_early.total();
         self.read_early.remove_below(nxt);
         before - self.read_early.total()
@@ -81,10 +81,10 @@ mod tests {
     fn what_was_read_behind_a_hole_is_passed_once() {
         let mut frames = Frames::new(9);
         assert!([21..31, 31..41, 51..61].into_iter().all(|frame| frames.insert(frame, false)));
-        assert_eq!([11, 11, 11].map(|nxt| frames.pop_any(nxt)), [Some(21..31), Some(31..41), Some(51..61)]);
+        assert_eq!([11, 11, 11].map(|nxt| frames.pop_unordered(nxt)), [Some(21..31), Some(31..41), Some(51..61)]);
         frames.insert(11..21, true);
-        assert_eq!((frames.bytes(), frames.pop_any(21)), (10, Some(11..21)));
-        assert_eq!([41, 41, 61].map(|nxt| frames.pass(nxt)), [20, 0, 10]);
+        assert_eq!((frames.bytes(), frames.pop_unordered(21)), (10, Some(11..21)));
+        assert_eq!([41, 41, 61].map(|nxt| frames.account_early_reads(nxt)), [20, 0, 10]);
     }
 
     #[test]

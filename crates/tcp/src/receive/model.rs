@@ -1,4 +1,4 @@
-//! The reader against a model that knows only bytes: whatever comes, in any order, however cut, and whoever reads.
+//! The reader against a model that knows only bytes: any arrivals, in any order and segmentation, with any reader.
 
 use super::Receiver;
 use crate::config::Config;

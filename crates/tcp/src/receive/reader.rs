@@ -90,7 +90,7 @@ impl Reader {
     fn next_frame(&mut self, nxt: u64, bytes: u64) -> Option<Range<u64>> {
         let is_unordered = self.is_unordered();
         let frames = self.frames.as_mut()?;
-        let frame = if is_unordered { frames.pop_any(nxt) } else { frames.pop(nxt, bytes) }?;
+        let frame = if is_unordered { frames.pop_unordered(nxt) } else { frames.pop(nxt, bytes) }?;
         self.is_waiting = false;
         self.statistics.frames_delivered += 1;
         Some(frame)
@@ -171,7 +171,7 @@ impl Receiver {
             self.insert(range.clone());
         }
         self.note_arrival(now, &range);
-        // Data in order made the reader runnable; only without it does R2 apply.
+        // R2 applies only if no data became readable in order.
         if self.nxt == before {
             self.skip_for_waiting_reader();
         }
@@ -262,7 +262,7 @@ impl Receiver {
             reader.is_waiting = self.unread == 0;
             self.skip_for_waiting_reader();
         }
-        self.gain(before)
+        self.add_readable(before)
     }
 
     pub(crate) fn stop_waiting(&mut self) {
@@ -278,7 +278,7 @@ impl Receiver {
         let payload = self.payload_of(stored);
         let Some(reader) = self.reader.as_mut().filter(|reader| reader.is_unordered()) else { return delivered };
         // Frames read early are not unread when the hole before them is filled.
-        self.unread -= reader.frames.as_mut().map_or(0, |frames| frames.pass(self.nxt));
+        self.unread -= reader.frames.as_mut().map_or(0, |frames| frames.account_early_reads(self.nxt));
         payload.end.saturating_sub(payload.start)
     }
 
@@ -319,10 +319,10 @@ impl Receiver {
             |receiver: &Self| receiver.reader.as_deref().and_then(Reader::deadline).is_some_and(|at| at <= now);
         // Several holes may be overdue; each skip closes the lowest.
         while is_due(self) && self.skip_hole() {}
-        self.gain(before)
+        self.add_readable(before)
     }
 
-    fn gain(&mut self, before: u64) -> u64 {
+    fn add_readable(&mut self, before: u64) -> u64 {
         let gained = self.received() - before;
         self.unread += gained;
         gained

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reader_that_never_polls_fills_no_memory_and_gets_the_newest() {
+    fn unpolled_skips_are_bounded() {
         let mut skips = Skips::default();
         for number in 0..1000 {
             skips.note(number * 20..number * 20 + 10, 10);

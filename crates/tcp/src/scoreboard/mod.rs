@@ -110,7 +110,7 @@ pub(crate) struct Scoreboard {
     reordering: u64,
     /// The transmission time of the last segment that was acknowledged in order.
     last_in_order_at: Instant,
-    /// Whether `delivered` is filled: RACK and the rate sampler read it, others need not pay for it.
+    /// Whether `delivered` is filled: RACK and the rate sampler read it; skipped otherwise, for speed.
     lists_delivered: bool,
     delivered: Vec<DeliveredSegment>,
     /// One past the highest segment when a segment was last retransmitted.
@@ -158,7 +158,7 @@ impl Scoreboard {
 
     /// Returns one past the highest number ever sent.
     #[inline]
-    pub(crate) fn smax(&self) -> u64 {
+    pub(crate) fn snd_max(&self) -> u64 {
         self.segments.numbers().end
     }
 
@@ -241,13 +241,13 @@ impl Scoreboard {
         }
     }
 
-    /// Takes note that `number` is retransmitted now.
+    /// Records that `number` is retransmitted now.
     pub(crate) fn on_retransmission(&mut self, now: Instant, number: u64) {
         if let Some(sent) = self.segments.get_mut(number) {
             sent.departed = now;
             sent.transmissions = sent.transmissions.saturating_add(1);
         }
-        self.retransmitted_below = self.smax();
+        self.retransmitted_below = self.snd_max();
     }
 
     /// Returns whether all outstanding segments were sent once, in the order of their numbers.
@@ -257,7 +257,7 @@ impl Scoreboard {
         self.una() >= self.retransmitted_below
     }
 
-    /// Enters an ACK up to stream position `ack` with its SACK blocks. `origin` is the number of position 0.
+    /// Applies an ACK up to stream position `ack` with its SACK blocks. `origin` is the number of position 0.
     ///
     /// `is_pure` if the segment has no payload and does not change the window, so that it may count as a duplicate.
     #[inline]
@@ -485,7 +485,7 @@ impl Scoreboard {
         // They mostly have: a division and a comparison replace a binary search.
         let size = sent.map_or(1, |sent| sent.end - start).max(1);
         let guess = from + (position - start.min(position)) / size;
-        (guess <= self.smax() && self.start_of(guess) == position).then_some(guess)
+        (guess <= self.snd_max() && self.start_of(guess) == position).then_some(guess)
     }
 
     #[inline]
@@ -537,9 +537,9 @@ impl Scoreboard {
         self.nxt = self.una();
     }
 
-    /// Moves `nxt` to `smax`, to send new data next.
+    /// Moves `nxt` to `snd_max`, to send new data next.
     pub(crate) fn skip_to_new(&mut self) {
-        self.nxt = self.smax();
+        self.nxt = self.snd_max();
     }
 
     /// Returns the age of the packets around the first hole.

@@ -6,7 +6,7 @@
 //! | [`loss`] | what is lost, and what is sent again | recovery, timers, spurious-loss detection |
 //! | [`rate`] | how much and how fast may be sent | congestion control, pacing, ECN |
 //! | [`partial`] | which frames are abandoned | real-time policies, the peer's SNACKs |
-//! | [`counters`] | nothing | counters |
+//! | [`counters`] | none | counters |
 //!
 //! A part has no access to the others: it is passed what it needs. Only [`sender`] has access to all of them.
 

@@ -117,7 +117,7 @@ impl Assembler {
         count
     }
 
-    /// Continues reading at `offset`; the bytes before it are skipped. It never goes back.
+    /// Continues reading at `offset`; the bytes before it are skipped. It never decreases.
     pub fn skip_to(&mut self, offset: u64) {
         let offset = offset.max(self.read);
         let dropped = (offset - self.read).min(self.bytes.len() as u64);

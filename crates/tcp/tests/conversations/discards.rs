@@ -3,7 +3,7 @@
 use crate::host::Host;
 use crate::plain;
 use earlybird_tcp::{
-    Backlog, Config, Control, Delivery, Event, IdleRto, NewRenoFlags, RackConfig, RealTime, Recovery, SendLimit,
+    Backlog, Config, Control, Delivery, Event, IdleRto, NewRenoFlags, RackConfig, RealTime, Recovery, SendBufferLimit,
     WriteError,
 };
 use earlybird_units::Duration;
@@ -17,14 +17,14 @@ fn rtm(backlog: Backlog) -> Config {
 }
 
 fn oldest(segments: u32) -> Config {
-    rtm(Backlog::DiscardOldest(SendLimit::Segments(segments)))
+    rtm(Backlog::AbandonOldest(SendBufferLimit::Segments(segments)))
 }
 
 fn past(millis: u64) -> Config {
-    rtm(Backlog::DiscardPastDeadline(Duration::from_millis(millis)))
+    rtm(Backlog::AbandonPastDeadline(Duration::from_millis(millis)))
 }
 
-fn blocking(limit: SendLimit) -> Config {
+fn blocking(limit: SendBufferLimit) -> Config {
     rtm(Backlog::Block(limit))
 }
 
@@ -46,7 +46,7 @@ fn repaired_by(recovery: Recovery, config: Config) -> Config {
 
 #[test]
 fn one_write_is_one_segment_even_when_it_is_retransmitted() {
-    let mut host = Host::connected(&blocking(SendLimit::Unlimited));
+    let mut host = Host::connected(&blocking(SendBufferLimit::Unlimited));
     for bytes in [100, 1000, 1, 300] {
         assert!(host.write_frame(bytes, bytes).is_ok());
     }
@@ -62,7 +62,7 @@ fn one_write_is_one_segment_even_when_it_is_retransmitted() {
 
 #[test]
 fn a_frame_of_the_wrong_size_or_at_the_wrong_time_is_refused() {
-    let mut host = Host::connected(&blocking(SendLimit::Segments(1)));
+    let mut host = Host::connected(&blocking(SendBufferLimit::Segments(1)));
     assert_eq!(host.write_frame(1001, 0), Err(WriteError::TooLong { mss: 1000 }));
     assert_eq!(host.write_frame(u64::MAX, 0), Err(WriteError::TooLong { mss: 1000 }));
     assert_eq!(host.write_frame(0, 0), Err(WriteError::Empty));
@@ -76,7 +76,7 @@ fn a_frame_of_the_wrong_size_or_at_the_wrong_time_is_refused() {
 
 #[test]
 fn frames_too_long_for_the_peer_are_abandoned_when_its_mss_arrives() {
-    let mut host = Host::connect(&blocking(SendLimit::Unlimited));
+    let mut host = Host::connect(&blocking(SendBufferLimit::Unlimited));
     for (bytes, unit) in [(400, 0), (600, 1), (300, 1), (500, 2)] {
         assert!(host.write_frame(bytes, unit).is_ok());
     }
@@ -89,7 +89,7 @@ fn frames_too_long_for_the_peer_are_abandoned_when_its_mss_arrives() {
 /// Goel, Krasic and Walpole: A·`cwnd` + min(B, `cwnd`), here 1·4 + 3.
 #[test]
 fn a_limit_by_the_window_refuses_the_eighth_frame_and_grows_with_it() {
-    let mut host = Host::connected(&blocking(SendLimit::Window { per_window: 1.0, extra: 3 }));
+    let mut host = Host::connected(&blocking(SendBufferLimit::Window { per_window: 1.0, extra: 3 }));
     host.frames(7);
     assert_eq!(host.write_frame(1000, 7), Err(WriteError::Full));
     host.at(200).ack(2, &[]).frames(2);
@@ -99,7 +99,7 @@ fn a_limit_by_the_window_refuses_the_eighth_frame_and_grows_with_it() {
 /// RFC 9293 §3.8.6.1 asks for at least one byte; a frame is not split.
 #[test]
 fn a_closed_window_is_probed_with_a_whole_frame() {
-    let mut host = Host::connected(&blocking(SendLimit::Unlimited));
+    let mut host = Host::connected(&blocking(SendBufferLimit::Unlimited));
     host.receives(". 1:1(0) ack 1 win 0").frames(2).sends_nothing();
     host.at(1100).sends(&[". 1:1001(1000) ack 1 win 64000"]);
     host.at(1200).receives(". 1:1(0) ack 1 win 0").sends_nothing();
@@ -109,7 +109,7 @@ fn a_closed_window_is_probed_with_a_whole_frame() {
 /// Were it given up, nothing could be sent behind it that tells the peer so.
 #[test]
 fn a_closed_window_is_probed_with_the_same_frame_even_by_a_sender_that_never_repeats() {
-    let usual = blocking(SendLimit::Unlimited);
+    let usual = blocking(SendBufferLimit::Unlimited);
     let real_time = RealTime { never_retransmits: true, ..usual.real_time };
     let mut host = Host::connected(&usual.with_real_time(real_time));
     host.receives(". 1:1(0) ack 1 win 0").frames(3).at(1100).sends_frames(&[0]).discards(&[]);
@@ -132,7 +132,7 @@ fn a_closed_window_is_probed_although_every_frame_is_given_up_before_the_timer_r
 
 #[test]
 fn a_window_with_room_for_a_part_of_a_frame_waits() {
-    let mut host = Host::connected(&blocking(SendLimit::Unlimited));
+    let mut host = Host::connected(&blocking(SendBufferLimit::Unlimited));
     host.receives(". 1:1(0) ack 1 win 1999").frames(2).sends_frames(&[0]);
     host.at(200).receives(". 1:1(0) ack 1001 win 999").sends_nothing();
     host.at(300).receives(". 1:1(0) ack 1001 win 1000").sends_frames(&[1]);
@@ -311,7 +311,7 @@ fn a_deadline_is_kept_when_the_sender_next_acts() {
 
 #[test]
 fn what_is_hopeless_is_not_sent_and_what_was_sent_may_still_be_in_time() {
-    let config = rtm(Backlog::DiscardHopeless(Duration::from_millis(150)));
+    let config = rtm(Backlog::AbandonUndeliverable(Duration::from_millis(150)));
     let mut host = Host::connected(&config.with_initial_window(1));
     host.frames(1).at(150).frames(1).sends_frames(&[0]);
     // The round trip is 100 ms: 50 ms before its time there is no way left to the peer.
@@ -324,7 +324,7 @@ fn what_is_hopeless_is_not_sent_and_what_was_sent_may_still_be_in_time() {
 #[test]
 fn a_lost_frame_that_cannot_arrive_in_time_is_abandoned_instead_of_retransmitted() {
     for (limit, expected) in [(100, vec![]), (5000, vec![0])] {
-        let config = rtm(Backlog::DiscardHopeless(Duration::from_millis(limit)));
+        let config = rtm(Backlog::AbandonUndeliverable(Duration::from_millis(limit)));
         let mut host = Host::connected(&repaired_by(Recovery::Rfc6675, config.with_initial_window(4)));
         host.frames(4).sends_frames(&[0, 1, 2, 3]);
         host.at(200).ack(1, &[2..3]).ack(1, &[2..4]).ack(1, &[2..5]);
@@ -336,7 +336,7 @@ fn a_lost_frame_that_cannot_arrive_in_time_is_abandoned_instead_of_retransmitted
 #[test]
 fn a_sender_that_never_repeats_gives_up_what_the_timer_finds_lost() {
     for recovery in RECOVERIES {
-        let usual = blocking(SendLimit::Unlimited);
+        let usual = blocking(SendBufferLimit::Unlimited);
         let real_time = RealTime { never_retransmits: true, ..usual.real_time };
         let mut host = Host::connected(&repaired_by(recovery, usual.with_real_time(real_time).with_initial_window(8)));
         host.frames(12).sends_frames(&[0, 1, 2, 3, 4, 5, 6, 7]);
@@ -366,7 +366,7 @@ fn without_a_peer_that_steps_over_holes_only_frames_never_sent_are_given_up() {
 fn an_owner_that_never_asks_what_was_given_up_loses_only_old_notes() {
     let mut host = Host::connected(&oldest(4));
     host.frames(1000);
-    assert_eq!(host.connection.real_time_statistics().frames_discarded, 996);
+    assert_eq!(host.connection.real_time_statistics().frames_abandoned, 996);
     host.discards(&(0..996).collect::<Vec<_>>());
 }
 

@@ -35,21 +35,21 @@ fn what_comes_behind_a_hole_is_read_at_once_and_the_hole_stays() {
     host.receives(". 2001:3001(1000) ack 1")
         .has_events(&[Readable])
         .sends(&[". 1:1(0) ack 1001 win 64000 <sack 2001:3001>"]);
-    assert_eq!(host.connection.unread(), 1000);
+    assert_eq!(host.connection.readable(), 1000);
     assert_eq!((host.read_frame(), host.read_frame()), (Some((2000, 1000)), None));
-    assert_eq!((host.connection.unread(), host.connection.read_below()), (0, 1000));
+    assert_eq!((host.connection.readable(), host.connection.read_below()), (0, 1000));
     host.sends_nothing()
         .receives(". 1001:2001(1000) ack 1")
         .has_events(&[Readable])
         .sends(&[". 1:1(0) ack 3001 win 63000"]);
-    assert_eq!((host.connection.unread(), host.read_frame(), host.read_frame()), (1000, Some((1000, 1000)), None));
+    assert_eq!((host.connection.readable(), host.read_frame(), host.read_frame()), (1000, Some((1000, 1000)), None));
     let statistics = host.connection.real_time_statistics();
     assert_eq!(
         (statistics.frames_delivered, statistics.segments_skipped),
         (3, 0),
         "each once, and nothing is given up"
     );
-    assert_eq!((host.connection.unread(), host.connection.read_below()), (0, 3000));
+    assert_eq!((host.connection.readable(), host.connection.read_below()), (0, 3000));
     follows(Area::RealTime, "hollywood", SOURCE);
 }
 
@@ -60,7 +60,7 @@ fn frames_that_were_read_early_take_no_room_when_the_hole_is_filled() {
     for start in [1001, 2001, 3001] {
         host.receives(&format!(". {start}:{}(1000) ack 1", start + 1000));
     }
-    assert_eq!((host.read_frame(), host.forget_sent().connection.unread()), (Some((1000, 1000)), 2000));
+    assert_eq!((host.read_frame(), host.forget_sent().connection.readable()), (Some((1000, 1000)), 2000));
     host.receives(". 1:1001(1000) ack 1").sends(&[". 1:1(0) ack 4001 win 61000"]);
     assert_eq!([0; 4].map(|_| host.read_frame()), [Some((0, 1000)), Some((2000, 1000)), Some((3000, 1000)), None]);
 }

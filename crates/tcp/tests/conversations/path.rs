@@ -216,7 +216,7 @@ fn a_report_ends_a_connection_that_is_yet_to_be_opened_if_it_is_in_vain(
     let seq = host.origin();
     assert!(!host.connection.on_unreachable(trouble, SeqNum(seq.0.wrapping_add(77))), "it never sent that");
     assert!(host.connection.on_unreachable(trouble, seq));
-    assert_eq!(host.connection.trouble(), Some(trouble));
+    assert_eq!(host.connection.last_icmp_error(), Some(trouble));
     if ends {
         host.has_events(&[Given]).is_in(RfcState::Closed).at(60_000).sends_nothing();
     } else {

@@ -112,7 +112,7 @@ fn data_drained_without_events_cause_no_event() {
     while server.poll_event().is_some() {}
     client.write(2500).unwrap();
     carry(&mut client, &mut server, 10);
-    assert_eq!(server.unread(), 2500);
+    assert_eq!(server.readable(), 2500);
     server.drain_readable();
-    assert_eq!((server.unread(), server.received(), server.poll_event()), (0, 2500, None));
+    assert_eq!((server.readable(), server.received(), server.poll_event()), (0, 2500, None));
 }

@@ -136,8 +136,8 @@ fn a_dsack_widens_the_window() {
 /// acknowledged by number, and so leaves 10 alone for 220 ms and the reordering window.
 #[test]
 fn a_segment_behind_a_repaired_hole_is_lost_at_once_or_given_the_longer_round_trip_if_so_chosen() {
-    for (follows_stream, missing) in [(false, [5, 5]), (true, [4, 5])] {
-        let rack = RackConfig { follows_stream, ..RackConfig::RFC };
+    for (rtt_from_highest_delivered, missing) in [(false, [5, 5]), (true, [4, 5])] {
+        let rack = RackConfig { rtt_from_highest_delivered, ..RackConfig::RFC };
         let mut host = Host::connected(
             &config().with_initial_window(10).with_rack(rack).with_window_reduction(WindowReduction::Proportional),
         );
@@ -269,8 +269,8 @@ fn a_lost_retransmission_is_found_before_the_timeout_where_repairs_are_timed() {
 /// ask. The retransmission of 2 arrived, that of 1 left before it.
 #[test]
 fn a_retransmission_above_a_hole_reveals_the_loss_of_one_before_it_if_blocks_are_believed() {
-    for (believes_blocks, retransmitted) in [(false, &[][..]), (true, &[1])] {
-        let rack = RackConfig { believes_blocks, ..RackConfig::RFC };
+    for (trusts_sacked_retransmissions, retransmitted) in [(false, &[][..]), (true, &[1])] {
+        let rack = RackConfig { trusts_sacked_retransmissions, ..RackConfig::RFC };
         let mut host = Host::connect(&config().with_timestamps(true).with_initial_window(10).with_rack(rack));
         host.at(100).receives("S. 0:0(0) ack 1 <mss 1000,sackOK,TS 1/0>").write(10_000).forget_sent();
         host.at(200).receives(". 1:1(0) ack 1 <TS 101/100,sack 2001:10001>").sends_numbers(&[1, 2]);

@@ -32,7 +32,7 @@ fn is_reused(mut host: Host, syn: &str) {
 #[track_caller]
 fn stays(mut host: Host, syn: &str) {
     host.receives(syn).is_in(RfcState::TimeWait).has_events(&[]).sends_nothing();
-    assert_eq!((host.deadline(), host.connection.drop_counters().openings), (Some(60_200), 1));
+    assert_eq!((host.deadline(), host.connection.drop_counters().unexpected_syns), (Some(60_200), 1));
 }
 
 /// RFC 6191 §2, where the connection used timestamps.

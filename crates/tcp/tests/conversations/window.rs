@@ -130,7 +130,7 @@ fn a_peer_that_goes_on_into_a_closed_window_fills_no_memory() {
     for start in 1..5001 {
         host.receives(&format!(". {start}:{}(1) ack 1", start + 1));
     }
-    assert_eq!((host.connection.received(), host.connection.unread()), (4000, 4000));
+    assert_eq!((host.connection.received(), host.connection.readable()), (4000, 4000));
 }
 
 /// 64 ranges behind holes for a buffer of four segments; what has no place is neither kept nor told of as there, and comes
@@ -260,5 +260,5 @@ fn a_buffer_whose_reader_does_not_read_does_not_grow() {
     let mut host = tuned();
     let windows = windows_during(&mut host, false);
     assert!(windows.iter().all(|window| *window < 65_536));
-    assert!((63_488..=65_536).contains(&host.connection.unread()));
+    assert!((63_488..=65_536).contains(&host.connection.readable()));
 }

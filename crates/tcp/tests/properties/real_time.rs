@@ -6,7 +6,9 @@
 
 use crate::link::{Faults, Link, faults};
 use crate::settings::{configs, modes};
-use earlybird_tcp::{Backlog, Config, Connection, Cx, Delivery, Event, RealTime, RfcState, Segmentation, SendLimit};
+use earlybird_tcp::{
+    Backlog, Config, Connection, Cx, Delivery, Event, RealTime, RfcState, Segmentation, SendBufferLimit,
+};
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{Flags, SeqNum};
 use proptest::collection::vec;
@@ -168,10 +170,10 @@ impl Call {
 
     /// Beside the limit there may be what may not be given up: what was sent, or the last frame of a closed window.
     fn check_memory(&self) {
-        let Backlog::DiscardOldest(limit) = self.mode().backlog else { return };
+        let Backlog::AbandonOldest(limit) = self.mode().backlog else { return };
         let kept = if self.may_lose_sent() { 1 } else { self.ends[0].outstanding() + 1 };
         // The window may have shrunk since.
-        let limit = if let SendLimit::Segments(segments) = limit { u64::from(segments) } else { u64::MAX - kept };
+        let limit = if let SendBufferLimit::Segments(segments) = limit { u64::from(segments) } else { u64::MAX - kept };
         let held = self.ends[0].frames_held();
         assert!(held <= limit + kept, "{held} frames are held with a limit of {limit}");
     }
@@ -314,7 +316,7 @@ impl Call {
         assert_eq!(delivered.len() + lost, self.written.len());
         let [writer, reader] = self.ends.each_ref().map(Connection::real_time_statistics);
         assert_eq!(writer.frames_written, self.written.len() as u64);
-        assert_eq!(writer.frames_discarded, self.discarded.len() as u64);
+        assert_eq!(writer.frames_abandoned, self.discarded.len() as u64);
         assert_eq!(reader.frames_delivered, self.delivered.len() as u64);
         let received = self.delivered.iter().map(|(_, bytes)| *bytes).sum::<u64>();
         let skipped = self.skipped.iter().map(|range| range.end - range.start).sum::<u64>();

@@ -4,7 +4,8 @@
 //! What they send again counts as lost, so that nothing but their windows can tell them apart.
 
 use earlybird_tcp::{
-    Backlog, Config, Connection, Cx, Delivery, NewRenoFlags, RealTime, Recovery, RtoConfig, SendLimit, SkipResponse,
+    Backlog, Config, Connection, Cx, Delivery, NewRenoFlags, RealTime, Recovery, RtoConfig, SendBufferLimit,
+    SkipResponse,
 };
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{Flags, Options, SackBlock, Segment, SeqNum, SkipNotice};
@@ -139,7 +140,7 @@ fn sack(recovery: Recovery, skip_response: SkipResponse) -> Config {
     let rto = RtoConfig { floor: Duration::from_secs(60), ..RtoConfig::RFC };
     let real_time = RealTime {
         delivery: Delivery::SkipWhenWaiting,
-        backlog: Backlog::Block(SendLimit::Unlimited),
+        backlog: Backlog::Block(SendBufferLimit::Unlimited),
         framing: true,
         skip_notice: true,
         skip_response,

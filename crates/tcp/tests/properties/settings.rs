@@ -4,7 +4,8 @@ use earlybird_tcp::{
     Acking, AgeReference, AlphaRule, Backlog, BbrParameters, Config, Control, CopaParameters, CubicConfig, CurveTail,
     Delivery, Dupthresh, EcnMode, IdleRto, InitialSsthresh, Lifetimes, LossFactor, MaxDelay, NewRenoFlags, PertFlags,
     PiDesign, PragueParameters, RackConfig, RealTime, ReceiveBuffer, Recovery, RecoveryRules, RtoConfig, RtoRestart,
-    Segmentation, SendLimit, SkipResponse, SlowStartRule, SpuriousDetection, Undo, VegasParameters, WindowReduction,
+    Segmentation, SendBufferLimit, SkipResponse, SlowStartRule, SpuriousDetection, Undo, VegasParameters,
+    WindowReduction,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -186,8 +187,8 @@ fn racks() -> impl Strategy<Value = RackConfig> {
         |([adapts, probes, follows, believes], eighths, delay)| RackConfig {
             adapts_window: adapts,
             probes_tail: probes,
-            follows_stream: follows,
-            believes_blocks: believes,
+            rtt_from_highest_delivered: follows,
+            trusts_sacked_retransmissions: believes,
             reordering_window: f64::from(eighths) / 8.0,
             longest_ack_delay: Duration::from_millis(delay),
             ..RackConfig::RFC
@@ -300,18 +301,18 @@ pub(crate) fn readers() -> impl Strategy<Value = RealTime> {
     })
 }
 
-fn limits() -> impl Strategy<Value = SendLimit> {
+fn limits() -> impl Strategy<Value = SendBufferLimit> {
     let window = (1_u32..30, 0_u32..5)
-        .prop_map(|(tenths, extra)| SendLimit::Window { per_window: f64::from(tenths) / 10.0, extra });
-    prop_oneof![Just(SendLimit::Unlimited), (1_u32..30).prop_map(SendLimit::Segments), window]
+        .prop_map(|(tenths, extra)| SendBufferLimit::Window { per_window: f64::from(tenths) / 10.0, extra });
+    prop_oneof![Just(SendBufferLimit::Unlimited), (1_u32..30).prop_map(SendBufferLimit::Segments), window]
 }
 
 fn backlogs() -> impl Strategy<Value = Backlog> {
     prop_oneof![
         limits().prop_map(Backlog::Block),
-        limits().prop_map(Backlog::DiscardOldest),
-        (1_u64..3000).prop_map(|millis| Backlog::DiscardPastDeadline(Duration::from_millis(millis))),
-        (1_u64..3000).prop_map(|millis| Backlog::DiscardHopeless(Duration::from_millis(millis))),
+        limits().prop_map(Backlog::AbandonOldest),
+        (1_u64..3000).prop_map(|millis| Backlog::AbandonPastDeadline(Duration::from_millis(millis))),
+        (1_u64..3000).prop_map(|millis| Backlog::AbandonUndeliverable(Duration::from_millis(millis))),
     ]
 }
 

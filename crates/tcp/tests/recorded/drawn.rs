@@ -4,7 +4,7 @@ use crate::path::{Conditions, Narrow, Reading, Writing};
 use crate::senders;
 use earlybird_tcp::{
     Acking, Backlog, Config, Control, Delivery, Dsack, EcnMode, IdleRto, InitialSsthresh, IpVersion, RackConfig,
-    RealTime, ReceiveBuffer, RtoConfig, RtoRestart, SendLimit, SkipResponse, WindowReduction,
+    RealTime, ReceiveBuffer, RtoConfig, RtoRestart, SendBufferLimit, SkipResponse, WindowReduction,
 };
 use earlybird_units::{Duration, Random, SeedTree};
 
@@ -85,7 +85,7 @@ fn with_other_details(chance: &mut Random, config: Config) -> Config {
         RackConfig {
             reordering_window: one_of(chance, &[0.0, 0.125, 1.0]),
             longest_ack_delay: ack_delay,
-            follows_stream: is(chance, 50),
+            rtt_from_highest_delivered: is(chance, 50),
             ..RackConfig::RFC
         },
     ];
@@ -154,17 +154,17 @@ fn with_other_control(chance: &mut Random, control: Control) -> Control {
 
 fn real_time(chance: &mut Random) -> RealTime {
     let limits = [
-        SendLimit::Unlimited,
-        SendLimit::Segments(1 + chance.below(30) as u32),
-        SendLimit::Window { per_window: 1.0, extra: chance.below(4) as u32 },
+        SendBufferLimit::Unlimited,
+        SendBufferLimit::Segments(1 + chance.below(30) as u32),
+        SendBufferLimit::Window { per_window: 1.0, extra: chance.below(4) as u32 },
     ];
     let limit = one_of(chance, &limits);
     let patience = millis(chance, 800);
     let backlogs = [
         Backlog::Block(limit),
-        Backlog::DiscardOldest(limit),
-        Backlog::DiscardPastDeadline(patience),
-        Backlog::DiscardHopeless(patience),
+        Backlog::AbandonOldest(limit),
+        Backlog::AbandonPastDeadline(patience),
+        Backlog::AbandonUndeliverable(patience),
     ];
     let deliveries = [Delivery::InOrder, Delivery::SkipWhenWaiting, Delivery::SkipAtDeadline(millis(chance, 800))];
     RealTime {

@@ -3,7 +3,7 @@
 use earlybird_tcp::{
     Acking, AgeReference, BbrParameters, Config, Control, CopaParameters, CubicConfig, Dsack, Dupthresh, EcnMode,
     NewRenoFlags, PertFlags, PragueParameters, RackConfig, RealTime, Recovery, RtoConfig, RtoRestart, Segmentation,
-    SendLimit, SlowStartRule, SpuriousDetection, Undo, VegasParameters, WindowReduction,
+    SendBufferLimit, SlowStartRule, SpuriousDetection, Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 
@@ -137,10 +137,10 @@ fn details() -> Named {
 fn real_time() -> Named {
     let mode = |real_time| rfc().with_real_time(real_time);
     vec![
-        ("mtcp", mode(RealTime::mtcp(SendLimit::Segments(20)))),
+        ("mtcp", mode(RealTime::mtcp(SendBufferLimit::Segments(20)))),
         ("tltcp", mode(RealTime::tltcp(millis(300)))),
         ("tcp-rc", mode(RealTime::tcp_rc())),
-        ("mtp", mode(RealTime::mtp(SendLimit::Segments(20)))),
+        ("mtp", mode(RealTime::mtp(SendBufferLimit::Segments(20)))),
         ("limited-buffer", mode(RealTime::limited_buffer())),
         ("hollywood", mode(RealTime::hollywood(millis(250)))),
         ("earlybird-rt", Config::earlybird_rt(millis(250))),

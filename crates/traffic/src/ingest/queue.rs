@@ -57,7 +57,7 @@ impl Queue {
         Some(whole_micros(self.last - first.made))
     }
 
-    /// Drops what the thresholds say, and tells of each picture.
+    /// Drops pictures according to the thresholds, and reports each.
     pub(super) fn thin(&mut self, thresholds: DropThresholds, mut on_drop: impl FnMut(Picture)) {
         for (below, threshold) in [(Picture::Earlier, thresholds.both), (Picture::Key, thresholds.earlier)] {
             if self.playing_time().is_some_and(|time| time > threshold) {

@@ -108,8 +108,7 @@ impl Buffer {
         last.zip(self.written(self.next)).map_or(Duration::ZERO, |(last, next)| last - next)
     }
 
-    /// Reads with the will to step over what is missing, until the next unit is whole or never will be. Says whether
-    /// one of both is so.
+    /// Reads, with skipping allowed, until the next unit is complete or lost. Returns whether it is one of both.
     pub(super) fn fetch(&mut self, io: &mut dyn ReceiverIo) -> bool {
         while !self.is_ready() && !self.is_beyond() {
             match io.read() {

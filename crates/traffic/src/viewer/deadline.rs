@@ -3,31 +3,36 @@ use super::delay::{PlaybackDelay, Schedule};
 use crate::{Playout, ReceiverIo, Timetable};
 use earlybird_units::Instant;
 
-/// Plays each unit so long after it was written, and waits for none.
+/// Plays each unit a fixed delay after it was written, and never stalls.
 ///
-/// At its time a unit is whole or lost. Until then what is missing may still come, so that reading early never steps over
-/// anything: only a unit whose time has come is read with the will to skip, up to the first part of a later one, which is
-/// kept for its own time.
+/// At its playout time a unit is complete or lost. Until then missing data may still arrive, so reading ahead never skips:
+/// only a unit that is due is read with skipping allowed, up to the first part of a later one, which is kept for its own
+/// playout time.
 #[derive(Clone, Debug)]
 pub struct Deadline {
     pub(super) buffer: Buffer,
     schedule: Schedule,
-    /// A unit was lost, and nothing at all was there: whatever comes is welcome, holes before it or not.
-    is_starved: bool,
-    is_patient: bool,
+    /// A unit was lost and no data was left: the next data is read even behind a hole.
+    skips_for_next_data: bool,
+    skips_only_when_due: bool,
 }
 
 impl Deadline {
     /// Makes a player of the units of `timetable`.
     pub fn new(timetable: Timetable, delay: PlaybackDelay) -> Self {
-        Self { buffer: Buffer::new(timetable), schedule: Schedule::new(delay), is_starved: false, is_patient: false }
+        Self {
+            buffer: Buffer::new(timetable),
+            schedule: Schedule::new(delay),
+            skips_for_next_data: false,
+            skips_only_when_due: false,
+        }
     }
 
-    /// The same player, but one that steps over a hole only when what is behind it is due: a hole of several units can be
-    /// filled unit by unit, each until its own time. It needs frames; without them it plays as any other.
+    /// Skips a hole only when the data behind it is due: a hole of several units can be filled unit by unit, each until its own
+    /// playout time. Needs frames; has no effect without them.
     #[must_use]
-    pub fn patient(self) -> Self {
-        Self { is_patient: true, ..self }
+    pub fn skip_only_when_due(self) -> Self {
+        Self { skips_only_when_due: true, ..self }
     }
 
     pub(super) fn next_time(&self) -> Option<Instant> {
@@ -37,10 +42,9 @@ impl Deadline {
     pub(super) fn advance(&mut self, io: &mut dyn ReceiverIo) {
         self.read_ahead(io);
         while self.next_time().is_some_and(|at| at <= io.now()) {
-            // A patient viewer does not skip for a unit of the future: that would give up earlier holes before their
-            // deadlines.
-            if !self.is_patient || self.has_come(io) {
-                self.is_starved = !self.buffer.fetch(io);
+            // A read that skips to a unit of the future would abandon earlier holes before their deadlines.
+            if !self.skips_only_when_due || self.is_due(io) {
+                self.skips_for_next_data = !self.buffer.fetch(io);
             }
             self.buffer.play(io);
             if let Some(delay) = self.schedule.on_played(self.buffer.next) {
@@ -49,12 +53,12 @@ impl Deadline {
         }
     }
 
-    /// Returns whether there is something to read whose time has come.
-    fn has_come(&self, io: &dyn ReceiverIo) -> bool {
+    /// Returns whether the next data to read is due.
+    fn is_due(&self, io: &dyn ReceiverIo) -> bool {
         io.peek().is_some_and(|part| part.unit <= self.buffer.next)
     }
 
-    /// Reads what is there in order; its time of arrival is what the playback delay may follow.
+    /// Reads data in order; the playback delay may adapt to their arrival times.
     fn read_ahead(&mut self, io: &mut dyn ReceiverIo) {
         while let Some(part) = io.read_in_order() {
             let whole = self.buffer.take(io, part);
@@ -63,8 +67,9 @@ impl Deadline {
             }
         }
         // After a miss the viewer waits, so that the transport may skip as soon as later data arrives.
-        if self.is_starved {
-            self.is_starved = self.buffer.is_empty() && io.read().map(|part| self.buffer.take(io, part)).is_none();
+        if self.skips_for_next_data {
+            self.skips_for_next_data =
+                self.buffer.is_empty() && io.read().map(|part| self.buffer.take(io, part)).is_none();
         }
     }
 }

@@ -11,10 +11,10 @@ pub enum StartRule {
     Units(u64),
 }
 
-/// Plays one unit after the other, and stalls when the next one is not there (the player of streaming studies).
+/// Plays one unit after the other, and stalls when the next one has not arrived (the player of streaming studies).
 ///
-/// Over a transport that skips, a stalled player takes whatever comes next; what that steps over is lost. Over datagrams a
-/// unit is lost once a later one is there at its time.
+/// Over a transport that skips, a stalled player reads the next data to arrive; skipped data is lost. Over datagrams a
+/// unit is lost if a later one has arrived at its playout time.
 #[derive(Clone, Debug)]
 pub struct Rebuffer {
     pub(super) buffer: Buffer,
@@ -40,7 +40,7 @@ enum Wait {
 }
 
 impl Rebuffer {
-    /// Makes a player of the units of `timetable`. After a stall it goes on when `resume_units` are buffered.
+    /// Makes a player of the units of `timetable`. After a stall it resumes when `resume_units` are buffered.
     pub fn new(timetable: Timetable, start: StartRule, resume_units: u64) -> Self {
         let (units, kind) = match start {
             StartRule::After(delay) => (1, Wait::StartUp(delay)),

@@ -25,7 +25,7 @@ pub struct SegmentClient {
 
 /// Throughputs that a rule may look at (`MAX_MEASUREMENTS_TO_KEEP` of dash.js).
 const MOST_THROUGHPUTS: usize = 20;
-/// Playing time that is there before playback goes on after a stall.
+/// Playing time that is there before playback resumes after a stall.
 const REFILL: Duration = Duration::from_millis(500);
 
 impl SegmentClient {

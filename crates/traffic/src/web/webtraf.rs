@@ -14,7 +14,7 @@ pub struct WebParameters {
     pub object_shape: f64,
 }
 
-/// One surfer: asks for an object over one connection, gets it over another, thinks.
+/// One user: requests an object over one connection, receives it over another, and pauses.
 #[derive(Debug)]
 pub struct WebSession {
     sites: Arc<Sites>,

@@ -54,7 +54,7 @@ fn forgets_waiting(endpoint: &Endpoint, config: &Config, path: &str) -> Refusal 
     let problem = format!("does not go with recovery `{recovery}`, which forgets a retransmission that has to wait");
     let hint = format!("`{path}.recovery = \"rfc6675\"` can wait.");
     let (key, value, allowed) = if config.control.factory().needs(config.recovery.rules).has_rate {
-        ("transport", endpoint.transport.to_string(), format!("what goes with recovery `{recovery}`"))
+        ("transport", endpoint.transport.to_string(), format!("what is compatible with recovery `{recovery}`"))
     } else {
         ("pacing", "true".to_owned(), "false".to_owned())
     };
@@ -69,7 +69,7 @@ fn marks(error: ConfigError, endpoint: &Endpoint, config: &Config, path: &str) -
             "transport",
             &endpoint.transport.to_string(),
             "does not go with the ns2 profile, whose receivers count no marks",
-            "what goes with profile `ns2`",
+            "what is compatible with profile `ns2`",
             &format!("`{path}.profile = \"rfc\"` follows RFC 9768."),
         ),
         ConfigError::ControlIgnoresMarks => {
@@ -78,7 +78,7 @@ fn marks(error: ConfigError, endpoint: &Endpoint, config: &Config, path: &str) -
             Refusal::new("ecn", value, &problem, "off", "")
         }
         ConfigError::EcnNeedsSack => {
-            classic("goes with a recovery by SACK, which does not move the window that a mark has reduced", "")
+            classic("needs a recovery with SACK, which does not move the window that a mark has reduced", "")
         }
         _ => classic(
             "does not go with the ns2 profile: ns-2's sender lets marks change when it may repair a loss",
@@ -91,9 +91,9 @@ fn window_reduction(error: ConfigError, config: &Config) -> Refusal {
     let problem = if error == ConfigError::ControlSetsRecoveryWindow {
         format!("does not go with `{}`, which has a window of its own in recovery", config.control.factory().name())
     } else {
-        "needs a recovery that knows what is in the network".to_owned()
+        "needs a recovery that estimates the pipe (RFC 6675)".to_owned()
     };
-    let hint = "recovery `rfc6675` or `rack-tlp` knows.";
+    let hint = "recovery `rfc6675` or `rack-tlp` does.";
     Refusal::new("window-reduction", "prr", &problem, "immediate", hint)
 }
 
@@ -135,7 +135,7 @@ fn undo(error: ConfigError, endpoint: &Endpoint) -> Refusal {
             return sign(problem, "none, eifel", "the `rfc` profile's do.");
         }
         ConfigError::NoDsack | ConfigError::NoSack => {
-            return sign("reads DSACKs, which need SACK", "none, eifel", "transport `sack` asks for it.");
+            return sign("reads DSACKs, which need SACK", "none, eifel", "transport `sack` enables it.");
         }
         ConfigError::TahoeNoUndo => {
             ("does not go with `tahoe`, which begins again after every loss", "transport `newreno` can do it.")
@@ -154,7 +154,7 @@ fn recovery(error: ConfigError, endpoint: &Endpoint, config: &Config) -> Refusal
     } else {
         "is not the one that this congestion control works with"
     };
-    let allowed = format!("what goes with transport `{}`", endpoint.transport);
+    let allowed = format!("what is compatible with transport `{}`", endpoint.transport);
     Refusal::new("recovery", name_of(config.recovery.scheme), problem, &allowed, "leave the recovery out.")
 }
 

@@ -10,7 +10,7 @@ pub enum EcnMode {
     Off,
     /// RFC 3168: a mark is answered as a loss, once per round trip.
     Classic,
-    /// RFC 9768: the receiver counts marks, and each one is answered in proportion. It is what `prague` lives by, and its
+    /// RFC 9768: the receiver counts marks, and each one is answered in proportion. Required by `prague`, and its
     /// default.
     Accurate,
 }

@@ -2,8 +2,8 @@ use crate::quantity::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The real-time mode of TCP, policy by policy. Values left out come from the transport: ordinary TCP has none of it, `mtcp`
-/// and its relatives have what their authors describe.
+/// The policies of TCP's real-time mode. Values left out come from the transport: ordinary TCP has none, `mtcp` and the other
+/// real-time transports have those that their authors describe.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RealTime {
@@ -16,17 +16,17 @@ pub struct RealTime {
     /// The most data that the sender may hold, with `block` and `discard-oldest`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_limit: Option<SendLimit>,
-    /// Offer the SNACK option, which tells the sender what was stepped over. A peer without it gets ordinary TCP.
+    /// Offer the SNACK option, which reports to the sender what was skipped. A peer without it gets ordinary TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_notice: Option<bool>,
-    /// Reduce the window, once per round trip at most, when a packet was stepped over that was lost and has reduced nothing.
+    /// Reduce the window, at most once per round trip, when a lost packet was skipped that has not reduced it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_reduces: Option<bool>,
-    /// Send again what was lost.
+    /// Retransmit lost packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmit: Option<bool>,
-    /// Send, in place of a packet that is to be sent again and would come after the client's playback delay, the oldest one of its
-    /// size that waits and would not (TCP Hollywood's inconsistent retransmission).
+    /// Replace the contents of a retransmission that would arrive after the client's playback delay by the oldest waiting packet of
+    /// its size that would not (TCP Hollywood's inconsistent retransmission).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replace_late: Option<bool>,
 }
@@ -37,11 +37,11 @@ pub struct RealTime {
 pub enum Delivery {
     /// Never: TCP.
     InOrder,
-    /// Skips if the application reads and nothing is there in order.
+    /// Skips if the application reads and no data is in order.
     SkipWhenWaiting,
     /// Skips when the first packet behind the hole has waited this long.
     SkipAtDeadline(Time),
-    /// Never, but it hands over what lies behind it at once.
+    /// Never, but data behind it is delivered at once.
     Unordered,
 }
 
@@ -49,13 +49,13 @@ pub enum Delivery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Backlog {
-    /// Keeps them: a write beyond the limit is refused.
+    /// Keeps them: a write beyond the limit fails.
     Block,
     /// Abandons the oldest beyond the limit, sent or not.
     DiscardOldest,
-    /// Abandons what was written longer ago than this.
+    /// Abandons data that was written longer ago than this.
     DiscardPastDeadline(Time),
-    /// Abandons what could not be there within this time of its writing even if it left now: half a round trip earlier.
+    /// Abandons data that cannot arrive within this time after it was written even if it is sent now: half a round trip earlier.
     DiscardHopeless(Time),
 }
 
@@ -65,9 +65,9 @@ pub enum Backlog {
 pub enum SendLimit {
     /// Without bound.
     Unlimited,
-    /// As much as is written during the client's playback delay: what is older is worthless.
+    /// As much as is written during the client's playback delay: older data is worthless.
     PlaybackDelay,
-    /// So many packets.
+    /// A number of packets.
     Packets(#[schemars(range(min = 1))] u32),
     /// By the congestion window.
     Cwnd(WindowLimit),

@@ -11,11 +11,11 @@ pub enum Recovery {
     Rfc6675,
     /// A fast retransmit, then slow start; without SACK (Jacobson 1988; ns-2.35 Agent/TCP).
     Tahoe,
-    /// Fast recovery up to the first ACK that goes forward; without SACK (RFC 5681 §3.2; ns-2.35 Agent/TCP/Reno).
+    /// Fast recovery until the first ACK that advances; without SACK (RFC 5681 §3.2; ns-2.35 Agent/TCP/Reno).
     Reno,
     /// Fast recovery until everything sent before it is acknowledged; without SACK (RFC 6582; ns-2.35 Agent/TCP/Newreno).
     Newreno,
-    /// Losses found by time, a silent tail probed (RFC 8985); `newreno` if the peer knows no SACK.
+    /// Losses found by time, a silent tail probed (RFC 8985); `newreno` if the peer does not support SACK.
     RackTlp,
 }
 

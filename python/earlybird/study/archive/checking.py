@@ -27,7 +27,7 @@ class Check:
     judgement: Judgement
     sample: Sample
     reruns: Sequence[Rerun]
-    in_real_time: int  # runs that nobody can repeat: they were plays, or took place over a clock
+    in_real_time: int  # runs that are not repeatable: testbed plays, or runs in real time
 
     @property
     def different(self) -> list[Rerun]:

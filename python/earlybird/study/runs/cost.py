@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from earlybird.study.language.definition import Study
 
 YARDSTICK: Final = {"pairs": 8, "duration": "30s", "measure.warm-up": "1s"}
-"""The dumbbell, short enough to be run while somebody waits."""
+"""The dumbbell, short enough for interactive use."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ pub struct DualPi2 {
     /// The factor k between the controller's probability and that of marks in the low-latency queue (default 2).
     #[schemars(range(min = 0))]
     pub coupling: f64,
-    /// Waiting time from which on the low-latency queue marks by itself (default 0.8 ms) …
+    /// Queueing delay from which on the low-latency queue marks by itself (default 0.8 ms) …
     pub ramp_start: Time,
     /// … always, once packets wait so much longer; 0 makes it a step (default 0.4 ms).
     pub ramp: Time,

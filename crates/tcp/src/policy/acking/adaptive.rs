@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    /// Acknowledges whatever is owed at once; gives after how many milliseconds the ACK of a single segment goes.
+    /// Sends a pending ACK at once; returns after how many milliseconds a single segment is acknowledged.
     fn delay_of(acks: &mut Adaptive, millis: u64) -> u64 {
         let due = acks.on_data(AckDue::Nothing, &full(millis));
         acks.on_sent(at(millis), due, false);

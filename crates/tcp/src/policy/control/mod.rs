@@ -6,7 +6,7 @@ pub(crate) mod path;
 pub(crate) mod registry;
 pub(crate) mod slow_start;
 
-use crate::policy::recovery::Missing;
+use crate::policy::recovery::LostSegmentInfo;
 use crate::trace::{Cx, TraceEvent};
 use core::fmt::Debug;
 use earlybird_units::{Duration, Instant};
@@ -15,7 +15,7 @@ use factory::ControlFactory;
 controls! {
     plain {
         /// Slow start, congestion avoidance, halving.
-        reno: Reno: RenoRules,
+        reno: Reno: RenoFactory,
         /// Slow start, congestion avoidance; one segment after every loss.
         tahoe: Tahoe: TahoeRules,
     }
@@ -32,7 +32,7 @@ controls! {
         vegas: Vegas(VegasParameters),
         /// Prague: by the share of marks. Without [`EcnMode::Accurate`](crate::EcnMode::Accurate) it is Reno with pacing.
         prague: Prague(PragueParameters),
-        /// Reno's window, which tells congestion from noise by delay.
+        /// Reno that ignores losses without queueing delay.
         tolerant: Tolerant(TolerantParameters),
     }
 }
@@ -47,10 +47,10 @@ pub struct Progress {
     pub rtt: Option<Duration>,
     /// Number of the lowest unacknowledged segment (SND.UNA).
     pub una: u64,
-    /// Number of the next segment to send (SND.NXT): below [`Self::smax`] during retransmissions.
+    /// Number of the next segment to send (SND.NXT): below [`Self::snd_max`] during retransmissions.
     pub nxt: u64,
     /// One past the highest segment ever sent.
-    pub smax: u64,
+    pub snd_max: u64,
     /// Segments that were outstanding when the ACK arrived.
     pub flight: u64,
     /// Growth in segments: slow start adds it to the window, congestion avoidance its share of a window. The acknowledged segments
@@ -63,7 +63,7 @@ pub struct Progress {
 impl Progress {
     /// Returns an ACK of the first `acked` of the `flight` segments of a connection whose window is used.
     pub const fn new(acked: u64, flight: u64, rtt: Option<Duration>) -> Self {
-        Self { acked, rtt, una: acked, nxt: flight, smax: flight, flight, growth: acked as f64, is_used: None }
+        Self { acked, rtt, una: acked, nxt: flight, snd_max: flight, flight, growth: acked as f64, is_used: None }
     }
 
     /// Returns whether a window of `cwnd` segments was used, also without congestion window validation.
@@ -83,7 +83,7 @@ pub struct Flight {
     /// Segments acknowledged or `SACKed` so far.
     pub arrived: u64,
     /// The lost segment; `None` if none is known.
-    pub missing: Option<Missing>,
+    pub missing: Option<LostSegmentInfo>,
 }
 
 impl Flight {
@@ -106,7 +106,7 @@ pub struct Marks {
     /// Number of the lowest segment not acknowledged yet.
     pub una: u64,
     /// One past the highest segment ever sent.
-    pub smax: u64,
+    pub snd_max: u64,
     /// Whether a recovery is in progress.
     pub is_recovering: bool,
 }
@@ -114,7 +114,7 @@ pub struct Marks {
 impl Marks {
     /// Returns the feedback for the first `delivered` segments of a connection, of which `marked` are marked.
     pub const fn new(delivered: u64, marked: u64) -> Self {
-        Self { delivered, marked, rtt: None, una: delivered, smax: delivered, is_recovering: false }
+        Self { delivered, marked, rtt: None, una: delivered, snd_max: delivered, is_recovering: false }
     }
 }
 

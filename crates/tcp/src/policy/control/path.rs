@@ -31,7 +31,7 @@ pub struct RateSample {
     /// Number of the lowest unacknowledged segment.
     pub una: u64,
     /// One past the highest segment ever sent.
-    pub smax: u64,
+    pub snd_max: u64,
 }
 
 impl RateSample {

@@ -116,7 +116,7 @@ impl Prague {
                 // §2.3.2: alpha ← alpha + g·(F − alpha).
                 self.alpha += self.parameters.gain * (self.round.share() - self.alpha);
             }
-            self.round = Round::new(now, marks.smax);
+            self.round = Round::new(now, marks.snd_max);
         }
     }
 
@@ -174,7 +174,7 @@ impl CongestionControl for Prague {
         // §2.4.2: cwnd ← (1 − alpha/2)·cwnd, as in DCTCP (RFC 8257 §3.3).
         let cwnd = (self.cwnd() * (1.0 - self.alpha / 2.0)).max(SMALLEST_SSTHRESH);
         self.window.set(cwnd, cwnd);
-        self.reduction = Some(Round::new(now, marks.smax));
+        self.reduction = Some(Round::new(now, marks.snd_max));
         true
     }
 
@@ -230,9 +230,9 @@ mod tests {
         prague
     }
 
-    fn marks(delivered: u64, marked: u64, una: u64, smax: u64) -> Marks {
+    fn marks(delivered: u64, marked: u64, una: u64, snd_max: u64) -> Marks {
         let rtt = Some(Duration::from_millis(50));
-        Marks { delivered, marked, rtt, una, smax, is_recovering: false }
+        Marks { delivered, marked, rtt, una, snd_max, is_recovering: false }
     }
 
     /// Rounds of 100 segments and 50 ms that are told by one ACK each; gives the smoothed share after each of them.

@@ -7,9 +7,9 @@ use alloc::boxed::Box;
 
 /// The factory of Reno, which has no parameters.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RenoRules;
+pub(crate) struct RenoFactory;
 
-impl ControlFactory for RenoRules {
+impl ControlFactory for RenoFactory {
     fn name(&self) -> &'static str {
         "reno"
     }

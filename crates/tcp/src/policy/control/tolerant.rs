@@ -1,4 +1,4 @@
-//! Reno that tells congestion from noise by queueing delay, as PERT does.
+//! Reno that distinguishes congestion from noise by queueing delay, as PERT does.
 //!
 //! A loss without queueing delay is a sign of a noisy link and leaves the window as it is, also during its repair. A loss with a
 //! queue halves the window. The window grows only as far as the application uses it (RFC 7661), so that a flow gains no bandwidth
@@ -89,7 +89,7 @@ impl Reduction {
     fn is_over(&mut self, sample: &RateSample) -> bool {
         *self = match *self {
             // The flight at the reduction ends at SND.MAX of the next ACK.
-            Self::Started => Self::Until(sample.smax),
+            Self::Started => Self::Until(sample.snd_max),
             Self::Until(end) if sample.una >= end => Self::Over,
             other => other,
         };
@@ -381,7 +381,7 @@ mod tests {
     /// A segment arrives of so many that were in flight.
     fn arrive_of(control: &mut Tolerant, now_ms: u64, rtt_ms: u64, in_flight: u64) {
         let rtt = Some(Duration::from_millis(rtt_ms));
-        let sample = RateSample { rtt, tx_in_flight: in_flight, una: 1, smax: 2, ..RateSample::new(1, 0) };
+        let sample = RateSample { rtt, tx_in_flight: in_flight, una: 1, snd_max: 2, ..RateSample::new(1, 0) };
         control.on_sample(millis(now_ms), &sample);
     }
 
@@ -424,7 +424,7 @@ mod tests {
         assert_eq!(lose(&mut control), 4.0);
         arrive_of(&mut control, 1_200, 110, 8);
         assert_eq!(control.cwnd(), 4.0, "what was sent before is still on its way");
-        let all = RateSample { tx_in_flight: 4, una: 2, smax: 3, ..RateSample::new(1, 0) };
+        let all = RateSample { tx_in_flight: 4, una: 2, snd_max: 3, ..RateSample::new(1, 0) };
         control.on_sample(millis(1_300), &all);
         assert_eq!(control.cwnd(), 4.0 + QUEUED_INCREASE / 4.0);
     }

@@ -24,15 +24,15 @@ use earlybird_units::{Duration, Instant};
 pub(crate) enum Outcome {
     /// The cumulative ACK advanced outside recovery: the window grows.
     Progress,
-    /// The first hole was repaired, and another remains. `NewReno`: the window gives back `surplus` segments.
+    /// The first hole was repaired, and another remains. `NewReno`: the window is deflated by `surplus` segments.
     Partial { surplus: f64, timer: PartialTimer },
-    /// All that was outstanding when recovery began is acknowledged. `NewReno` of the RFCs: the window gives back `surplus`
-    /// segments against a burst.
+    /// All that was outstanding when recovery began is acknowledged. `NewReno` of the RFCs: the window is deflated by `surplus`
+    /// segments, to avoid a burst.
     Recovered { surplus: f64 },
     /// The `duplicates`-th duplicate, or its age if 0, revealed a loss among `flight` segments: the window is reduced. The
     /// cumulative ACK may have advanced as well.
     Loss { duplicates: u32, flight: u64 },
-    /// A duplicate that changes nothing yet; counted if it brought news outside recovery.
+    /// A duplicate that changes nothing yet; counted if it reports newly delivered data outside recovery.
     Duplicate { counted: Option<u32> },
     /// RACK-TLP: a probe has repaired a loss among `flight` segments already (RFC 8985 §7.4): the window is reduced.
     ProbeRepaired { flight: u64 },
@@ -41,7 +41,7 @@ pub(crate) enum Outcome {
     /// Vegas: a duplicate after a loss inflates the window, as ns-2's agent does; the schemes of Reno keep the inflation apart.
     VegasInflate,
     /// Vegas: [`Self::Loss`] by its own clock, after which the retransmission timer backs off.
-    VegasLoss(Missing),
+    VegasLoss(LostSegmentInfo),
     /// The ACK changes nothing.
     Nothing,
 }
@@ -56,7 +56,7 @@ impl Outcome {
 /// A lost segment, as a recovery found it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Missing {
+pub struct LostSegmentInfo {
     /// The number of duplicate ACKs that revealed it; 0 if time did.
     pub duplicates: u32,
     /// The number of its transmissions.
@@ -68,9 +68,9 @@ pub struct Missing {
 /// The effect of a partial ACK on the retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PartialTimer {
-    /// It runs on (the "impatient" variant of RFC 6582 §4, after the first partial ACK).
+    /// The timer is not restarted (the "impatient" variant of RFC 6582 §4, after the first partial ACK).
     Continue,
-    /// It is restarted.
+    /// The timer is restarted.
     Restart,
     /// It is restarted, and the next one has no back-off.
     RestartAndEndBackOff,
@@ -88,7 +88,7 @@ pub(crate) struct VegasProgress {
 
 /// The bounds of what may be sent now, in segments.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct SendAllowance {
     /// The congestion window.
     pub(crate) cwnd: f64,
     /// The receiver's window.
@@ -97,7 +97,7 @@ pub(crate) struct Limits {
     pub(crate) has_new: bool,
 }
 
-impl Limits {
+impl SendAllowance {
     /// Returns the usable window in whole segments.
     #[inline]
     pub(crate) fn usable(&self) -> u64 {
@@ -114,21 +114,21 @@ impl Limits {
 
 /// An ACK and its context.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival<'a> {
+pub(crate) struct AckInput<'a> {
     pub(crate) now: Instant,
     /// Its changes to the scoreboard.
     pub(crate) ack: &'a Acknowledgement,
     /// The limits before it.
-    pub(crate) limits: &'a Limits,
+    pub(crate) allowance: &'a SendAllowance,
     /// Which duplicate indicates loss.
     pub(crate) dupthresh: &'a DupthreshDetector,
 }
 
-impl Arrival<'_> {
+impl AckInput<'_> {
     /// Returns whether the `count`-th duplicate indicates loss. If fewer than three are enough, `SACKed` segments count too (RFC 5827
     /// §3.2).
     pub(crate) fn is_loss(&self, count: u32, scoreboard: &Scoreboard) -> bool {
-        let needed = self.dupthresh.dupthresh(scoreboard.outstanding(), self.limits.has_new);
+        let needed = self.dupthresh.dupthresh(scoreboard.outstanding(), self.allowance.has_new);
         // RFC 5827 §3.2: SACK may report more arrived segments than duplicate ACKs have arrived.
         let arrived = u64::from(count).max(scoreboard.sacked().total());
         self.dupthresh.is_loss(count, &scoreboard.age(self.now))
@@ -153,7 +153,7 @@ pub(crate) trait LossRecovery: Debug + Send {
     /// Processes the end of the handshake; `rtt` is that of its last attempt.
     fn on_opened(&mut self, _now: Instant, _rtt: Duration) {}
     /// Processes an ACK, which the scoreboard has already recorded.
-    fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome;
+    fn on_ack(&mut self, input: &AckInput<'_>, scoreboard: &mut Scoreboard) -> Outcome;
     /// Returns whether an ACK of new data without SACK blocks or other information results in [`Outcome::Progress`]; then
     /// [`Self::on_plain_progress`] may process it instead of [`Self::on_ack`]. A scheme that detects losses by time may assume
     /// [`Scoreboard::is_in_order`].
@@ -169,10 +169,10 @@ pub(crate) trait LossRecovery: Debug + Send {
     fn on_timeout(&mut self, now: Instant, scoreboard: &mut Scoreboard);
     /// Schedules a retransmission of everything outstanding without a loss; [`Scoreboard::nxt`] is at SND.UNA.
     fn retransmit_all(&mut self, _scoreboard: &Scoreboard) {}
-    /// Returns the number of the segment to send now: a retransmission, or `scoreboard.smax()` for a new one.
+    /// Returns the number of the segment to send now: a retransmission, or `scoreboard.snd_max()` for a new one.
     ///
-    /// At the start of recovery `limits` hold the reduced window already.
-    fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64>;
+    /// At the start of recovery `allowance` has the reduced window already.
+    fn next(&mut self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64>;
     /// Processes the transmission of `number`, which the scoreboard has recorded. [`Scoreboard::nxt`] advances after this call.
     fn on_sent(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard);
     /// Processes that `number`, which [`Self::next`] has just returned, is not sent because it was abandoned. It counts as sent.
@@ -189,7 +189,9 @@ pub(crate) trait LossRecovery: Debug + Send {
     /// Visits the segments that are lost and not retransmitted since; repeated calls visit the same ones. After a timeout these are
     /// all that are still to be retransmitted.
     fn visit_lost(&self, scoreboard: &Scoreboard, visit: &mut dyn FnMut(u64)) {
-        (scoreboard.nxt()..scoreboard.smax()).filter(|number| !scoreboard.sacked().contains(*number)).for_each(visit);
+        (scoreboard.nxt()..scoreboard.snd_max())
+            .filter(|number| !scoreboard.sacked().contains(*number))
+            .for_each(visit);
     }
     /// Returns the estimated number of segments in flight (`pipe`).
     fn pipe(&self, scoreboard: &Scoreboard) -> u64 {
@@ -211,9 +213,9 @@ mod tests {
     fn there_is_room_beside_what_is_less_than_the_usable_window() {
         for cwnd in [0.0, 0.5, 1.0, 1.999, 2.0, 7.25, 1e12] {
             for wnd in [0, 1, 3, 20] {
-                let limits = Limits { cwnd, wnd, has_new: true };
-                let has_room = |in_flight: &u64| limits.has_room_after(*in_flight);
-                assert_eq!((0..25).filter(has_room).count() as u64, limits.usable(), "{cwnd} and {wnd}");
+                let allowance = SendAllowance { cwnd, wnd, has_new: true };
+                let has_room = |in_flight: &u64| allowance.has_room_after(*in_flight);
+                assert_eq!((0..25).filter(has_room).count() as u64, allowance.usable(), "{cwnd} and {wnd}");
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use super::dupack_common::RecoveryRules;
 use super::reno::Reno;
-use super::{Arrival, Limits, LossRecovery, Outcome, PartialTimer};
+use super::{AckInput, LossRecovery, Outcome, PartialTimer, SendAllowance};
 use crate::policy::dupthresh::DUP_THRESH;
 use crate::scoreboard::Scoreboard;
 use earlybird_units::Instant;
@@ -41,17 +41,17 @@ impl NewReno {
         Self { reno: Reno::new(rules, limited_transmit, false), flags, has_partial: false, burst: None }
     }
 
-    fn is_partial(&self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> bool {
+    fn is_partial(&self, input: &AckInput<'_>, scoreboard: &Scoreboard) -> bool {
         let is_below = self.reno.recover.is_some_and(|recover| scoreboard.una() < recover);
-        arrival.ack.advanced > 0 && self.reno.recovering && is_below
+        input.ack.advanced > 0 && self.reno.recovering && is_below
     }
 
-    fn on_partial(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
+    fn on_partial(&mut self, input: &AckInput<'_>, scoreboard: &Scoreboard) -> Outcome {
         let is_later = self.flags.is_impatient && self.has_partial;
         let timer = if is_later { PartialTimer::Continue } else { PartialTimer::Restart };
         self.has_partial = true;
         self.reno.due = Some(scoreboard.una());
-        let surplus = self.deflate(arrival.ack.advanced.cast_signed());
+        let surplus = self.deflate(input.ack.advanced.cast_signed());
         Outcome::Partial { surplus, timer }
     }
 
@@ -72,26 +72,26 @@ impl NewReno {
 
     /// Processes a full ACK. Recovery ends with at most one segment above the flight, against bursts (RFC 6582 §3.2 step 3, option
     /// 1); ns-2 has no such bound.
-    fn on_full(&mut self, limits: &Limits, scoreboard: &Scoreboard) -> Outcome {
+    fn on_full(&mut self, allowance: &SendAllowance, scoreboard: &Scoreboard) -> Outcome {
         self.has_partial = false;
         let outcome = self.reno.on_progress();
         if outcome != Outcome::RECOVERED {
             return outcome;
         }
         let bound = scoreboard.outstanding().max(1) + 1;
-        Outcome::Recovered { surplus: (limits.cwnd - bound as f64).max(0.0) }
+        Outcome::Recovered { surplus: (allowance.cwnd - bound as f64).max(0.0) }
     }
 }
 
 impl LossRecovery for NewReno {
-    fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
-        let outcome = if self.is_partial(arrival, scoreboard) {
-            self.on_partial(arrival, scoreboard)
-        } else if arrival.ack.advanced > 0 {
+    fn on_ack(&mut self, input: &AckInput<'_>, scoreboard: &mut Scoreboard) -> Outcome {
+        let outcome = if self.is_partial(input, scoreboard) {
+            self.on_partial(input, scoreboard)
+        } else if input.ack.advanced > 0 {
             self.reno.due = None;
-            self.on_full(arrival.limits, scoreboard)
+            self.on_full(input.allowance, scoreboard)
         } else {
-            self.reno.on_ack(arrival, scoreboard)
+            self.reno.on_ack(input, scoreboard)
         };
         // `tcp-newreno.cc`, `recv`: at most two segments per ACK while `dupacks_` is at least 3.
         let is_slow = self.reno.rules == RecoveryRules::Ns2 && self.reno.duplicates >= DUP_THRESH;
@@ -116,9 +116,9 @@ impl LossRecovery for NewReno {
         self.reno.abort_recovery(scoreboard);
     }
 
-    fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+    fn next(&mut self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
         // The fast retransmit is exempt from the burst limit.
-        if self.reno.due.is_none() && self.burst == Some(0) { None } else { self.reno.next(scoreboard, limits) }
+        if self.reno.due.is_none() && self.burst == Some(0) { None } else { self.reno.next(scoreboard, allowance) }
     }
 
     fn on_sent(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {

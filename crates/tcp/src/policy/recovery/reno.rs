@@ -2,7 +2,7 @@
 //! network, until new data is acknowledged.
 
 use super::dupack_common::{RecoveryRules, is_new_window, limited_transmit, may_leave, next_in_window};
-use super::{Arrival, Limits, LossRecovery, Outcome};
+use super::{AckInput, LossRecovery, Outcome, SendAllowance};
 use crate::policy::dupthresh::DUP_THRESH;
 use crate::scoreboard::Scoreboard;
 use earlybird_units::Instant;
@@ -56,10 +56,10 @@ impl Reno {
         if was_recovering && self.rules == RecoveryRules::Rfc { Outcome::RECOVERED } else { Outcome::Progress }
     }
 
-    fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
+    fn on_duplicate(&mut self, input: &AckInput<'_>, scoreboard: &Scoreboard) -> Outcome {
         self.duplicates += 1;
         let duplicates = self.duplicates;
-        if arrival.is_loss(duplicates, scoreboard) && self.may_enter(scoreboard) {
+        if input.is_loss(duplicates, scoreboard) && self.may_enter(scoreboard) {
             self.enter(scoreboard);
             // Segments of limited transmit do not count as flight (RFC 5681 §3.2 step 2).
             return Outcome::Loss { duplicates, flight: scoreboard.outstanding().saturating_sub(self.limited) };
@@ -70,14 +70,14 @@ impl Reno {
             return Outcome::Duplicate { counted: None };
         }
         if self.limited_transmit && duplicates < DUP_THRESH {
-            self.due = limited_transmit(scoreboard, arrival.limits, duplicates);
+            self.due = limited_transmit(scoreboard, input.allowance, duplicates);
         }
         Outcome::Duplicate { counted: Some(duplicates) }
     }
 
     /// Resets the count on an ACK of part of a segment: duplicates must be consecutive (RFC 5681 §3.2).
-    fn reset_duplicates_on_partial_segment(&mut self, arrival: &Arrival<'_>) {
-        if arrival.ack.is_partial_segment() && !self.recovering {
+    fn reset_duplicates_on_partial_segment(&mut self, input: &AckInput<'_>) {
+        if input.ack.is_partial_segment() && !self.recovering {
             self.duplicates = 0;
             self.limited = 0;
         }
@@ -89,7 +89,7 @@ impl Reno {
 
     fn enter(&mut self, scoreboard: &Scoreboard) {
         self.recovering = true;
-        self.recover = Some(scoreboard.smax());
+        self.recover = Some(scoreboard.snd_max());
         // RFC 5681 §3.2 step 3: ssthresh plus the three segments that have left the network.
         self.inflation = i64::from(self.duplicates);
         self.duplicates = DUP_THRESH;
@@ -97,24 +97,24 @@ impl Reno {
     }
 
     /// Returns the window with its inflation, in whole segments.
-    fn window(&self, limits: &Limits) -> u64 {
-        let inflated = limits.usable().cast_signed() + self.inflation;
+    fn window(&self, allowance: &SendAllowance) -> u64 {
+        let inflated = allowance.usable().cast_signed() + self.inflation;
         // One segment may always be in flight: deflation never closes the window.
-        inflated.max(i64::from(self.recovering)).cast_unsigned().min(limits.wnd)
+        inflated.max(i64::from(self.recovering)).cast_unsigned().min(allowance.wnd)
     }
 }
 
 impl LossRecovery for Reno {
-    fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
-        if arrival.ack.advanced > 0 || !self.recovering {
+    fn on_ack(&mut self, input: &AckInput<'_>, scoreboard: &mut Scoreboard) -> Outcome {
+        if input.ack.advanced > 0 || !self.recovering {
             self.due = None;
         }
-        let outcome = if arrival.ack.advanced > 0 {
+        let outcome = if input.ack.advanced > 0 {
             self.on_progress()
-        } else if arrival.ack.is_duplicate {
-            self.on_duplicate(arrival, scoreboard)
+        } else if input.ack.is_duplicate {
+            self.on_duplicate(input, scoreboard)
         } else {
-            self.reset_duplicates_on_partial_segment(arrival);
+            self.reset_duplicates_on_partial_segment(input);
             Outcome::Nothing
         };
         self.is_held = self.rules == RecoveryRules::Ns2 && (1..DUP_THRESH).contains(&self.duplicates);
@@ -127,7 +127,7 @@ impl LossRecovery for Reno {
 
     fn on_timeout(&mut self, _now: Instant, scoreboard: &mut Scoreboard) {
         let fresh = Self::new(self.rules, self.limited_transmit, self.second_fast_retransmit);
-        *self = Self { recover: Some(scoreboard.smax()), ..fresh };
+        *self = Self { recover: Some(scoreboard.snd_max()), ..fresh };
         scoreboard.rewind_nxt();
     }
 
@@ -136,13 +136,13 @@ impl LossRecovery for Reno {
         scoreboard.skip_to_new();
     }
 
-    fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+    fn next(&mut self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
         if let Some(due) = self.due {
-            may_leave(due, scoreboard, limits, self.duplicates).then_some(due)
+            may_leave(due, scoreboard, allowance, self.duplicates).then_some(due)
         } else if self.is_held {
             None
         } else {
-            next_in_window(scoreboard, limits, self.window(limits))
+            next_in_window(scoreboard, allowance, self.window(allowance))
         }
     }
 

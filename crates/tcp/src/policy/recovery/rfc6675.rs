@@ -1,7 +1,7 @@
 //! Conservative loss recovery based on SACK (RFC 6675), with limited transmit (RFC 3042).
 
 use super::dupack_common::next_in_usable_window;
-use super::{Arrival, Limits, LossRecovery, Outcome};
+use super::{AckInput, LossRecovery, Outcome, SendAllowance};
 use crate::policy::dupthresh::DUP_THRESH;
 use crate::scoreboard::Scoreboard;
 use core::ops::Range;
@@ -46,35 +46,35 @@ impl Rfc6675 {
 
     /// Processes a cumulative ACK outside recovery. If SACK reports something new, it is the first duplicate as well and may start
     /// recovery ("regardless of its status as a cumulative acknowledgment", RFC 6675 §5).
-    fn on_progress(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
+    fn on_progress(&mut self, input: &AckInput<'_>, scoreboard: &Scoreboard) -> Outcome {
         self.reset_duplicates();
         // An ACK inside a segment acknowledges no segment, and the window does not grow.
-        let progress = if arrival.ack.advanced > 0 { Outcome::Progress } else { Outcome::Nothing };
-        if arrival.ack.has_new_sack { self.count_duplicate(arrival, scoreboard).unwrap_or(progress) } else { progress }
+        let progress = if input.ack.advanced > 0 { Outcome::Progress } else { Outcome::Nothing };
+        if input.ack.has_new_sack { self.count_duplicate(input, scoreboard).unwrap_or(progress) } else { progress }
     }
 
-    fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
-        if !arrival.ack.has_new_sack {
+    fn on_duplicate(&mut self, input: &AckInput<'_>, scoreboard: &Scoreboard) -> Outcome {
+        if !input.ack.has_new_sack {
             return Outcome::Duplicate { counted: None };
         }
-        let outcome = self.count_duplicate(arrival, scoreboard);
+        let outcome = self.count_duplicate(input, scoreboard);
         outcome.unwrap_or(Outcome::Duplicate { counted: Some(self.duplicates) })
     }
 
     /// Counts an ACK with new SACK information, and enters recovery if it indicates loss.
     #[inline(never)]
-    fn count_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Option<Outcome> {
+    fn count_duplicate(&mut self, input: &AckInput<'_>, scoreboard: &Scoreboard) -> Option<Outcome> {
         self.duplicates += 1;
         let is_lost = lost_below(scoreboard) > scoreboard.una();
         // Enough segments SACKed at once count as the third duplicate (RFC 6675 step 2).
         let duplicates = if is_lost { self.duplicates.max(DUP_THRESH) } else { self.duplicates };
         let is_new_window = self.recovery_point.is_none_or(|point| scoreboard.una() >= point);
-        if !(is_new_window && (is_lost || arrival.is_loss(duplicates, scoreboard))) {
+        if !(is_new_window && (is_lost || input.is_loss(duplicates, scoreboard))) {
             return None;
         }
         // Segments of limited transmit do not count as flight (RFC 6675 step 4.2 by RFC 5681 §3.2); those that this ACK
         // acknowledges do, as in RFC 9937 §6.2 (`RecoverFS`).
-        let flight = (scoreboard.outstanding() + arrival.ack.advanced).saturating_sub(self.limited);
+        let flight = (scoreboard.outstanding() + input.ack.advanced).saturating_sub(self.limited);
         self.enter(scoreboard);
         Some(Outcome::Loss { duplicates, flight })
     }
@@ -86,7 +86,7 @@ impl Rfc6675 {
 
     fn enter(&mut self, scoreboard: &Scoreboard) {
         self.recovering = true;
-        self.recovery_point = Some(scoreboard.smax());
+        self.recovery_point = Some(scoreboard.snd_max());
         self.retransmitted_below = scoreboard.una() + 1;
         self.rescued = scoreboard.una();
         self.known_lost_below = lost_below(scoreboard);
@@ -104,46 +104,51 @@ impl Rfc6675 {
     }
 
     /// Returns the next segment by `NextSeg` (RFC 6675 §4), rules 1 to 4.
-    fn next_segment(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+    fn next_segment(&mut self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
         let hole = scoreboard.next_hole(self.retransmitted_below);
         // Rule 1: lost holes first; rule 2: new data; rule 3: any other hole; rule 4: the rescue.
         if let Some(hole) = hole.filter(|hole| *hole < lost_below(scoreboard)) {
             return Some(hole);
         }
-        let new = (limits.has_new && scoreboard.smax() - scoreboard.una() < limits.wnd).then(|| scoreboard.smax());
+        let new = (allowance.has_new && scoreboard.snd_max() - scoreboard.una() < allowance.wnd)
+            .then(|| scoreboard.snd_max());
         new.or(hole).or_else(|| self.rescue(scoreboard))
     }
 
     #[inline(never)]
-    fn next_in_recovery(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
-        if self.pipe(scoreboard) as f64 + 1.0 <= limits.cwnd { self.next_segment(scoreboard, limits) } else { None }
+    fn next_in_recovery(&mut self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
+        if self.pipe(scoreboard) as f64 + 1.0 <= allowance.cwnd {
+            self.next_segment(scoreboard, allowance)
+        } else {
+            None
+        }
     }
 
     fn rescue(&mut self, scoreboard: &Scoreboard) -> Option<u64> {
         let candidate =
-            (scoreboard.una()..scoreboard.smax()).rev().find(|&number| !scoreboard.sacked().contains(number))?;
+            (scoreboard.una()..scoreboard.snd_max()).rev().find(|&number| !scoreboard.sacked().contains(number))?;
         // Rule 4 applies once SND.UNA has passed `RescueRxt`, and to segments not retransmitted yet.
         if scoreboard.una() <= self.rescued + 1 || candidate < self.retransmitted_below {
             return None;
         }
-        self.rescued = scoreboard.smax();
+        self.rescued = scoreboard.snd_max();
         Some(candidate)
     }
 
     #[inline(never)]
-    fn next_outside_recovery(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+    fn next_outside_recovery(&mut self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
         let number = next_unsacked(scoreboard, scoreboard.nxt());
-        let is_sendable = number < scoreboard.smax() || limits.has_new;
+        let is_sendable = number < scoreboard.snd_max() || allowance.has_new;
         let sacked =
             if self.limited_transmit || self.duplicates == 0 { scoreboard.sacked().count_below(number) } else { 0 };
         // Outside recovery SACKed segments make room (limited transmit, RFC 6675 step 3).
         let in_flight = number - scoreboard.una() - sacked;
-        let in_window = limits.has_room_after(in_flight) && number - scoreboard.una() < limits.wnd;
+        let in_window = allowance.has_room_after(in_flight) && number - scoreboard.una() < allowance.wnd;
         if !(is_sendable && in_window) {
             return None;
         }
         let is_beyond =
-            self.duplicates > 0 && number == scoreboard.smax() && scoreboard.outstanding() >= limits.usable();
+            self.duplicates > 0 && number == scoreboard.snd_max() && scoreboard.outstanding() >= allowance.usable();
         self.limited += u64::from(is_beyond);
         Some(number)
     }
@@ -181,8 +186,8 @@ impl LossRecovery for Rfc6675 {
         true
     }
 
-    fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
-        let ack = arrival.ack;
+    fn on_ack(&mut self, input: &AckInput<'_>, scoreboard: &mut Scoreboard) -> Outcome {
+        let ack = input.ack;
         // Pacing may still delay the retransmission: keep it until it is acknowledged.
         self.due = self.due.filter(|due| *due >= scoreboard.una());
         if self.recovering && self.recovery_point.is_some_and(|point| scoreboard.una() >= point) {
@@ -194,11 +199,11 @@ impl LossRecovery for Rfc6675 {
             self.detect_losses(scoreboard);
             if ack.advanced > 0 { Outcome::PARTIAL } else { Outcome::Duplicate { counted: None } }
         } else if ack.bytes > 0 {
-            self.on_progress(arrival, scoreboard)
+            self.on_progress(input, scoreboard)
         } else if !(ack.is_duplicate || ack.has_new_sack) {
             Outcome::Duplicate { counted: None }
         } else {
-            self.on_duplicate(arrival, scoreboard)
+            self.on_duplicate(input, scoreboard)
         }
     }
 
@@ -214,7 +219,7 @@ impl LossRecovery for Rfc6675 {
 
     fn on_timeout(&mut self, _now: Instant, scoreboard: &mut Scoreboard) {
         // RFC 6675 §5.1: no new recovery for data sent before; SACKed data is not retransmitted.
-        self.recovery_point = Some(scoreboard.smax());
+        self.recovery_point = Some(scoreboard.snd_max());
         self.recovering = false;
         self.reset_duplicates();
         self.due = None;
@@ -234,15 +239,15 @@ impl LossRecovery for Rfc6675 {
     }
 
     #[inline]
-    fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+    fn next(&mut self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
         if self.due.is_some() {
             self.due
         } else if self.recovering {
-            self.next_in_recovery(scoreboard, limits)
+            self.next_in_recovery(scoreboard, allowance)
         } else if self.duplicates == 0 && scoreboard.sacked().is_empty() {
-            next_in_usable_window(scoreboard, limits)
+            next_in_usable_window(scoreboard, allowance)
         } else {
-            self.next_outside_recovery(scoreboard, limits)
+            self.next_outside_recovery(scoreboard, allowance)
         }
     }
 
@@ -255,7 +260,7 @@ impl LossRecovery for Rfc6675 {
     }
 
     fn visit_lost(&self, scoreboard: &Scoreboard, visit: &mut dyn FnMut(u64)) {
-        (scoreboard.nxt()..scoreboard.smax())
+        (scoreboard.nxt()..scoreboard.snd_max())
             .filter(|number| !scoreboard.sacked().contains(*number))
             .for_each(&mut *visit);
         if !self.recovering {
@@ -275,7 +280,7 @@ impl LossRecovery for Rfc6675 {
         let first_not_lost = lost_below(scoreboard).max(scoreboard.una());
         let retransmitted = unsacked(scoreboard, scoreboard.una()..self.retransmitted_below);
         // `retransmitted_below` includes the fast retransmit, which may not have been sent yet.
-        unsacked(scoreboard, first_not_lost..scoreboard.smax())
+        unsacked(scoreboard, first_not_lost..scoreboard.snd_max())
             + retransmitted.saturating_sub(u64::from(self.due.is_some()))
     }
 

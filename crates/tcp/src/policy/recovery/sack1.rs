@@ -4,7 +4,7 @@
 //! is retransmitted at once, and once per recovery.
 
 use super::dupack_common::{is_new_window, limited_transmit, may_leave, next_in_usable_window, next_in_window};
-use super::{Arrival, Limits, LossRecovery, Outcome};
+use super::{AckInput, LossRecovery, Outcome, SendAllowance};
 use crate::policy::dupthresh::DUP_THRESH;
 use crate::scoreboard::{Acknowledgement, Scoreboard};
 use earlybird_units::{Duration, Instant};
@@ -16,7 +16,7 @@ pub(crate) struct Sack1 {
     hold_new_data: bool,
     duplicates: u32,
     recovering: bool,
-    /// `smax` at the last reduction: no second one for the same window (ns-2's `recover_` with `bugFix_`).
+    /// `snd_max` at the last reduction: no second one for the same window (ns-2's `recover_` with `bugFix_`).
     recover: Option<u64>,
     after_timeout: bool,
     pipe: i64,
@@ -61,28 +61,28 @@ impl Sack1 {
         self.due = None;
     }
 
-    fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
+    fn on_duplicate(&mut self, input: &AckInput<'_>, scoreboard: &Scoreboard) -> Outcome {
         // ns-2 ignores duplicates after a timeout, and those without a new SACK block.
-        if self.after_timeout || !arrival.ack.has_new_sack {
+        if self.after_timeout || !input.ack.has_new_sack {
             self.is_held = self.duplicates > 0;
             return Outcome::Duplicate { counted: None };
         }
         self.duplicates += 1;
         self.is_held = true;
         let duplicates = self.duplicates;
-        if arrival.is_loss(duplicates, scoreboard) && is_new_window(self.recover, scoreboard) {
+        if input.is_loss(duplicates, scoreboard) && is_new_window(self.recover, scoreboard) {
             self.enter(duplicates, scoreboard);
             return Outcome::Loss { duplicates, flight: scoreboard.outstanding() };
         }
         if self.limited_transmit && duplicates < DUP_THRESH {
-            self.due = limited_transmit(scoreboard, arrival.limits, duplicates);
+            self.due = limited_transmit(scoreboard, input.allowance, duplicates);
         }
         Outcome::Duplicate { counted: Some(duplicates) }
     }
 
     fn enter(&mut self, duplicates: u32, scoreboard: &Scoreboard) {
         self.recovering = true;
-        self.recover = Some(scoreboard.smax());
+        self.recover = Some(scoreboard.snd_max());
         // ns-2: `pipe_ = maxseq_ - highest_ack_ - numdupacks_`.
         self.pipe = scoreboard.outstanding().cast_signed() - i64::from(duplicates);
         self.repaired_below = self.repaired_below.max(scoreboard.una() + 1);
@@ -106,34 +106,34 @@ impl Sack1 {
         Outcome::PARTIAL
     }
 
-    fn next_hole(&self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
-        scoreboard.next_hole(self.repaired_below).filter(|hole| hole - scoreboard.una() < limits.wnd)
+    fn next_hole(&self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
+        scoreboard.next_hole(self.repaired_below).filter(|hole| hole - scoreboard.una() < allowance.wnd)
     }
 
     #[inline(never)]
-    fn next_in_recovery(&self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
-        if self.pipe >= limits.cwnd as i64 {
+    fn next_in_recovery(&self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
+        if self.pipe >= allowance.cwnd as i64 {
             return None;
         }
         if scoreboard.next_hole(self.repaired_below).is_some() {
-            self.next_hole(scoreboard, limits)
+            self.next_hole(scoreboard, allowance)
         } else {
-            next_in_window(scoreboard, limits, limits.wnd)
+            next_in_window(scoreboard, allowance, allowance.wnd)
         }
     }
 
     /// Returns the next packet outside recovery. A hole has priority over new data, but ns-2 retransmits it only if `recover_` is set;
     /// otherwise it sends nothing, and a slow application causes no further duplicate ACKs.
     #[inline(never)]
-    fn next_beside_holes(&self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
-        if !limits.has_room_after(scoreboard.nxt() - scoreboard.una()) {
+    fn next_beside_holes(&self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
+        if !allowance.has_room_after(scoreboard.nxt() - scoreboard.una()) {
             return None;
         }
         if scoreboard.next_hole(self.repaired_below).is_some() {
-            let hole = self.recover.and_then(|_| self.next_hole(scoreboard, limits));
-            hole.or_else(|| if self.hold_new_data { None } else { next_in_usable_window(scoreboard, limits) })
+            let hole = self.recover.and_then(|_| self.next_hole(scoreboard, allowance));
+            hole.or_else(|| if self.hold_new_data { None } else { next_in_usable_window(scoreboard, allowance) })
         } else {
-            next_in_usable_window(scoreboard, limits)
+            next_in_usable_window(scoreboard, allowance)
         }
     }
 
@@ -148,15 +148,15 @@ impl LossRecovery for Sack1 {
         true
     }
 
-    fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
-        let ack = arrival.ack;
+    fn on_ack(&mut self, input: &AckInput<'_>, scoreboard: &mut Scoreboard) -> Outcome {
+        let ack = input.ack;
         self.end_event();
         if self.recovering {
             self.on_ack_in_recovery(ack, scoreboard)
         } else if ack.advanced > 0 {
             self.on_progress(scoreboard)
         } else if ack.is_duplicate {
-            self.on_duplicate(arrival, scoreboard)
+            self.on_duplicate(input, scoreboard)
         } else {
             if ack.is_partial_segment() {
                 self.duplicates = 0;
@@ -184,7 +184,7 @@ impl LossRecovery for Sack1 {
     fn on_timeout(&mut self, _now: Instant, scoreboard: &mut Scoreboard) {
         self.duplicates = 0;
         self.recovering = false;
-        self.recover = Some(scoreboard.smax());
+        self.recover = Some(scoreboard.snd_max());
         // ns-2 clears its scoreboard on a timeout (`scb_->ClearScoreBoard`).
         self.after_timeout = true;
         self.due = None;
@@ -194,18 +194,18 @@ impl LossRecovery for Sack1 {
     }
 
     #[inline]
-    fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+    fn next(&mut self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
         if let Some(due) = self.due {
-            return may_leave(due, scoreboard, limits, self.duplicates).then_some(due);
+            return may_leave(due, scoreboard, allowance, self.duplicates).then_some(due);
         }
         if self.is_held {
             None
         } else if self.recovering {
-            self.next_in_recovery(scoreboard, limits)
+            self.next_in_recovery(scoreboard, allowance)
         } else if scoreboard.sacked().is_empty() {
-            next_in_usable_window(scoreboard, limits)
+            next_in_usable_window(scoreboard, allowance)
         } else {
-            self.next_beside_holes(scoreboard, limits)
+            self.next_beside_holes(scoreboard, allowance)
         }
     }
 

@@ -3,7 +3,7 @@
 use super::rack::Rack;
 use super::rfc6675::Rfc6675;
 use super::sack1::Sack1;
-use super::{Arrival, Limits, LossRecovery, Outcome, Timing};
+use super::{AckInput, LossRecovery, Outcome, SendAllowance, Timing};
 use crate::scoreboard::Scoreboard;
 use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
@@ -20,7 +20,7 @@ pub(crate) enum Scheme {
 }
 
 /// Calls a method of the variant.
-macro_rules! of_each {
+macro_rules! dispatch {
     ($self:ident, $scheme:ident => $call:expr) => {
         match $self {
             Self::Sack1($scheme) => $call,
@@ -38,13 +38,13 @@ impl Scheme {
     }
 
     #[inline]
-    pub(crate) fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
-        of_each!(self, scheme => scheme.on_ack(arrival, scoreboard))
+    pub(crate) fn on_ack(&mut self, input: &AckInput<'_>, scoreboard: &mut Scoreboard) -> Outcome {
+        dispatch!(self, scheme => scheme.on_ack(input, scoreboard))
     }
 
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
-        of_each!(self, scheme => scheme.is_open())
+        dispatch!(self, scheme => scheme.is_open())
     }
 
     #[inline]
@@ -55,30 +55,30 @@ impl Scheme {
         rtt: Option<Duration>,
         scoreboard: &mut Scoreboard,
     ) {
-        of_each!(self, scheme => scheme.on_plain_progress(now, before, rtt, scoreboard));
+        dispatch!(self, scheme => scheme.on_plain_progress(now, before, rtt, scoreboard));
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called for every segment")]
-    pub(crate) fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
-        of_each!(self, scheme => scheme.next(scoreboard, limits))
+    pub(crate) fn next(&mut self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
+        dispatch!(self, scheme => scheme.next(scoreboard, allowance))
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called for every segment")]
     pub(crate) fn on_sent(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
-        of_each!(self, scheme => scheme.on_sent(now, number, scoreboard));
+        dispatch!(self, scheme => scheme.on_sent(now, number, scoreboard));
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called for every ACK, mostly without a loss")]
     pub(crate) fn visit_lost(&self, scoreboard: &Scoreboard, visit: &mut dyn FnMut(u64)) {
-        of_each!(self, scheme => scheme.visit_lost(scoreboard, visit));
+        dispatch!(self, scheme => scheme.visit_lost(scoreboard, visit));
     }
 
     #[inline]
     pub(crate) fn is_recovering(&self) -> bool {
-        of_each!(self, scheme => scheme.is_recovering())
+        dispatch!(self, scheme => scheme.is_recovering())
     }
 }
 

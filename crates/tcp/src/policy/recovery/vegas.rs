@@ -1,8 +1,8 @@
 //! The recovery of Vegas in ns-2 (Brakmo and Peterson 1995; ns-2.35 `tcp-vegas.cc`): a fine-grained timer per segment detects a
 //! loss on the first duplicate, and on the first two ACKs after a retransmission.
 
-use super::Missing;
-use super::{Arrival, Limits, LossRecovery, Outcome, VegasProgress};
+use super::LostSegmentInfo;
+use super::{AckInput, LossRecovery, Outcome, SendAllowance, VegasProgress};
 use crate::policy::dupthresh::DUP_THRESH;
 use crate::scoreboard::Scoreboard;
 use alloc::vec;
@@ -102,17 +102,17 @@ impl Vegas {
         age.as_secs_f64() >= self.timer.timeout
     }
 
-    fn on_progress(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
+    fn on_progress(&mut self, input: &AckInput<'_>, scoreboard: &Scoreboard) -> Outcome {
         let duplicates = core::mem::take(&mut self.duplicates);
         self.resent_next = self.resent_next.filter(|number| *number >= scoreboard.una());
         let nxt = self.nxt(scoreboard);
-        let rtt = self.measure(arrival.now, scoreboard.una() - 1);
-        self.clear(scoreboard.una() - arrival.ack.advanced, scoreboard.una() - 1);
+        let rtt = self.measure(input.now, scoreboard.una() - 1);
+        self.clear(scoreboard.una() - input.ack.advanced, scoreboard.una() - 1);
         if let Some(rtt) = rtt {
             self.timer.on_sample(rtt);
         }
         if self.checks_left > 0 {
-            self.check_next(arrival, scoreboard);
+            self.check_next(input, scoreboard);
         }
         Outcome::VegasProgress(VegasProgress { duplicates, nxt, rtt })
     }
@@ -132,20 +132,20 @@ impl Vegas {
     }
 
     /// Checks on one of the first two ACKs after a retransmission whether the next segment is lost too.
-    fn check_next(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) {
+    fn check_next(&mut self, input: &AckInput<'_>, scoreboard: &Scoreboard) {
         self.checks_left -= 1;
-        if !self.is_expired(arrival.now, scoreboard) {
+        if !self.is_expired(input.now, scoreboard) {
             self.checks_left = 0;
             return;
         }
         self.duplicates = DUP_THRESH;
-        self.due = first_due(arrival, scoreboard).or(self.due);
+        self.due = first_due(input, scoreboard).or(self.due);
     }
 
-    fn on_duplicate(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
+    fn on_duplicate(&mut self, input: &AckInput<'_>, scoreboard: &Scoreboard) -> Outcome {
         self.duplicates += 1;
         let duplicates = self.duplicates;
-        if !self.is_expired(arrival.now, scoreboard) && duplicates != DUP_THRESH {
+        if !self.is_expired(input.now, scoreboard) && duplicates != DUP_THRESH {
             return if duplicates > DUP_THRESH {
                 Outcome::VegasInflate
             } else {
@@ -155,19 +155,19 @@ impl Vegas {
         if self.after_timeout && !is_later(self.recover, scoreboard) {
             return Outcome::Duplicate { counted: Some(duplicates) };
         }
-        self.on_loss(arrival, scoreboard)
+        self.on_loss(input, scoreboard)
     }
 
-    fn on_loss(&mut self, arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Outcome {
+    fn on_loss(&mut self, input: &AckInput<'_>, scoreboard: &Scoreboard) -> Outcome {
         let Slot { departed, transmissions } = self.slot(scoreboard.una());
-        let missing = Missing { duplicates: self.duplicates, transmissions, sent: departed };
+        let missing = LostSegmentInfo { duplicates: self.duplicates, transmissions, sent: departed };
         self.after_timeout = false;
-        self.recover = Some(scoreboard.smax());
+        self.recover = Some(scoreboard.snd_max());
         // `v_worried_ = MIN(2, t_seqno_ - last_ack_)`: two ACKs, or fewer if fewer are outstanding.
         self.checks_left = (self.nxt(scoreboard) + 1 - scoreboard.una()).min(2);
         // ns-2 doubles `v_timeout_` for a second retransmission, and adds an eighth for the first.
         self.timer.back_off(transmissions > 1);
-        self.due = first_due(arrival, scoreboard);
+        self.due = first_due(input, scoreboard);
         if transmissions == 1 {
             self.duplicates = DUP_THRESH;
         }
@@ -176,8 +176,8 @@ impl Vegas {
 }
 
 /// Returns the first unacknowledged segment, if one is outstanding or could be sent.
-fn first_due(arrival: &Arrival<'_>, scoreboard: &Scoreboard) -> Option<u64> {
-    (scoreboard.outstanding() > 0 || arrival.limits.has_new).then(|| scoreboard.una())
+fn first_due(input: &AckInput<'_>, scoreboard: &Scoreboard) -> Option<u64> {
+    (scoreboard.outstanding() > 0 || input.allowance.has_new).then(|| scoreboard.una())
 }
 
 /// Returns whether the ACK exceeds `recover`, which was SND.MAX at the last loss.
@@ -191,12 +191,12 @@ impl LossRecovery for Vegas {
         self.timer = FineTimer::start(rtt);
     }
 
-    fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
+    fn on_ack(&mut self, input: &AckInput<'_>, scoreboard: &mut Scoreboard) -> Outcome {
         self.due = None;
-        let outcome = if arrival.ack.advanced > 0 {
-            self.on_progress(arrival, scoreboard)
-        } else if arrival.ack.is_duplicate {
-            self.on_duplicate(arrival, scoreboard)
+        let outcome = if input.ack.advanced > 0 {
+            self.on_progress(input, scoreboard)
+        } else if input.ack.is_duplicate {
+            self.on_duplicate(input, scoreboard)
         } else {
             Outcome::Nothing
         };
@@ -210,7 +210,7 @@ impl LossRecovery for Vegas {
 
     fn on_timeout(&mut self, _now: Instant, scoreboard: &mut Scoreboard) {
         self.duplicates = 0;
-        self.recover = Some(scoreboard.smax());
+        self.recover = Some(scoreboard.snd_max());
         self.after_timeout = true;
         self.due = None;
         self.is_held = false;
@@ -218,13 +218,13 @@ impl LossRecovery for Vegas {
         scoreboard.rewind_nxt();
     }
 
-    fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+    fn next(&mut self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
         if self.due.is_some() || self.is_held {
             return self.due;
         }
         let nxt = self.nxt(scoreboard);
-        let is_sendable = nxt < scoreboard.smax() || limits.has_new;
-        (is_sendable && nxt - scoreboard.una() < limits.usable()).then_some(nxt)
+        let is_sendable = nxt < scoreboard.snd_max() || allowance.has_new;
+        (is_sendable && nxt - scoreboard.una() < allowance.usable()).then_some(nxt)
     }
 
     fn on_sent(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {

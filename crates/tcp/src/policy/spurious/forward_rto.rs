@@ -36,7 +36,7 @@ impl ForwardRto {
     pub(super) fn on_timeout(&mut self, scoreboard: &Scoreboard) {
         let is_first = scoreboard.una() >= self.recover && scoreboard.una() > 0;
         self.step = if is_first { Step::Retransmitted(scoreboard.una()) } else { Step::Idle };
-        self.recover = scoreboard.smax();
+        self.recover = scoreboard.snd_max();
         self.resumes = false;
     }
 
@@ -62,7 +62,7 @@ impl ForwardRto {
         // RFC 5682 §2.1, step 2: an ACK of everything, or no new data, leaves nothing to probe with.
         let is_examined = scoreboard.una() > number && scoreboard.una() < self.recover && has_new;
         self.step = if is_examined { Step::Forward(NEW_SEGMENTS) } else { Step::Idle };
-        self.recover = scoreboard.smax();
+        self.recover = scoreboard.snd_max();
     }
 
     /// Step 3: without SACK a second advance decides (§2.1); with SACK any newly acknowledged data below `recover` does, unless data

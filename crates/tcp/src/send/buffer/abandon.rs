@@ -56,7 +56,7 @@ impl SendBuffer {
         Some((number, is_queued))
     }
 
-    /// Takes note that a segment was sent, for the first time or again.
+    /// Records that a segment was sent or retransmitted.
     pub(in crate::send) fn on_frame_sent(&mut self, segment: u64) {
         if let Some(frames) = &mut self.queue.frames {
             frames.on_sent(segment);
@@ -123,7 +123,7 @@ impl SendBuffer {
         let Some(bytes) = act(frames, &bounds) else { return false };
         self.queue.unsent -= bytes;
         if was_held && frames.held() == 0 {
-            frames.set_emptied();
+            frames.set_last_frame_abandoned();
         }
         true
     }
@@ -151,13 +151,13 @@ impl SendBuffer {
         let Some(frames) = &mut self.queue.frames else { return };
         let removable = frames.removable(self.scoreboard.sacked());
         if removable > 0 {
-            frames.set_emptied();
+            frames.set_last_frame_abandoned();
             self.scoreboard.remove_front(removable);
             frames.on_ack(self.scoreboard.una());
         }
     }
 
-    /// Takes note of a retransmission timeout: abandoned segments are in flight no more, and leave the scoreboard.
+    /// Processes a retransmission timeout: abandoned segments are no longer in flight, and leave the scoreboard.
     pub(in crate::send) fn remove_abandoned_on_timeout(&mut self) {
         if let Some(frames) = &mut self.queue.frames {
             frames.on_timeout();

@@ -31,7 +31,7 @@ impl SendBuffer {
     /// Returns whether there is a next new segment for which the receiver has room.
     #[inline]
     pub(in crate::send) fn has_new_segment(&self) -> bool {
-        // Every ACK asks: the first question has a short answer for ordinary TCP.
+        // Called for every ACK: the first condition is fast for ordinary TCP.
         self.plain_segment().is_some() || self.new_segment().is_some()
     }
 
@@ -54,7 +54,7 @@ impl SendBuffer {
         self.size.is_real()
             && self.queue.fin_queued
             && self.queue.unsent == 0
-            && self.scoreboard.nxt() == self.scoreboard.smax()
+            && self.scoreboard.nxt() == self.scoreboard.snd_max()
             && self.scoreboard.outstanding() < self.largest_window
     }
 
@@ -122,7 +122,7 @@ impl SendBuffer {
             Some(len) => (len, Flags::ACK),
             None => self.cut_special_segment()?,
         };
-        let (number, start) = (self.scoreboard.smax(), self.scoreboard.end_position());
+        let (number, start) = (self.scoreboard.snd_max(), self.scoreboard.end_position());
         let end = start + len;
         self.queue.probes_window = false;
         self.queue.unsent -= len;

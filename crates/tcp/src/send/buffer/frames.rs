@@ -1,7 +1,7 @@
 //! The frames of a real-time connection: one write is one frame, and one segment.
 //!
-//! A frame that is abandoned before it was sent leaves no trace in the stream. One that was sent keeps its place in the sequence
-//! space: it stays on the scoreboard until the cumulative ACK passes it, or until a timeout shows that it is not in flight.
+//! A frame that is abandoned before it was sent occupies no sequence space. One that was sent does: it stays on the scoreboard
+//! until the cumulative ACK passes it, or until a timeout shows that it is not in flight.
 
 use crate::scoreboard::ranges::Ranges;
 use alloc::collections::VecDeque;
@@ -104,8 +104,8 @@ impl FrameQueue {
         core::mem::take(&mut self.was_emptied)
     }
 
-    /// Takes note that the last held frame was abandoned.
-    pub(super) fn set_emptied(&mut self) {
+    /// Records that the last held frame was abandoned.
+    pub(super) fn set_last_frame_abandoned(&mut self) {
         self.was_emptied = true;
     }
 
@@ -145,13 +145,13 @@ impl FrameQueue {
         self.queue.get(self.sent).map(|frame| u64::from(frame.bytes))
     }
 
-    /// Takes note that the next frame was put on the scoreboard.
+    /// Records that the next frame was put on the scoreboard.
     #[cold]
     pub(super) fn on_cut(&mut self) {
         self.sent += 1;
     }
 
-    /// Takes note that a segment is sent, for the first time or again.
+    /// Records that a segment is sent or retransmitted.
     #[cold]
     pub(super) fn on_sent(&mut self, segment: u64) {
         if let Some(index) = self.index(segment) {
@@ -189,7 +189,7 @@ impl FrameQueue {
         }
     }
 
-    /// Takes note of a retransmission timeout: no frame counts as in flight any more.
+    /// Processes a retransmission timeout: no frame counts as in flight any more.
     pub(super) fn on_timeout(&mut self) {
         self.queue.iter_mut().take(self.sent).for_each(|frame| frame.is_in_flight = false);
     }

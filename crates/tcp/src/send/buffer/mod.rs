@@ -150,7 +150,7 @@ impl SendBuffer {
         self.nagle_cork().set_corked(is_corked);
     }
 
-    /// Ends a record behind what was written: no segment goes beyond it.
+    /// Ends a record behind what was written: no segment crosses it.
     pub(super) fn end_record(&mut self) {
         let end = self.written_end();
         if self.queue.unsent > 0 {
@@ -347,7 +347,7 @@ impl SendBuffer {
 
     // Data on the SYN (RFC 7413).
 
-    /// Takes note that the SYN carried `bytes` of what was written, and the peer took them.
+    /// Records that the SYN carried `bytes` of what was written, and the peer took them.
     pub(super) fn on_syn_data_accepted(&mut self, bytes: u64) {
         self.queue.unsent -= bytes;
         self.scoreboard.extend_syn(1 + bytes);

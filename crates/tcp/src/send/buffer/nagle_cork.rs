@@ -66,7 +66,7 @@ impl NagleCork {
         self.deadline = None;
     }
 
-    /// Takes note of a segment that was cut and ends at a stream position.
+    /// Records a segment that was cut and ends at a stream position.
     pub(super) fn on_cut(&mut self, end: u64, is_short: bool) {
         if is_short {
             self.short_to = end;

@@ -41,7 +41,7 @@ impl core::ops::AddAssign for LimitedTimes {
 
 /// The limit that stops a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SendLimitation {
+pub(crate) enum LimitedBy {
     Idle,
     Application,
     SendBuffer,
@@ -54,7 +54,7 @@ pub(crate) enum SendLimitation {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BusyTime {
     /// `None` before the handshake and after the end.
-    limit: Option<SendLimitation>,
+    limit: Option<LimitedBy>,
     since: Instant,
     times: LimitedTimes,
 }
@@ -65,12 +65,12 @@ impl BusyTime {
         let mut times = self.times;
         let time = match self.limit {
             None => return times,
-            Some(SendLimitation::Idle) => &mut times.idle,
-            Some(SendLimitation::Application) => &mut times.application,
-            Some(SendLimitation::SendBuffer) => &mut times.send_buffer,
-            Some(SendLimitation::Receiver) => &mut times.receiver,
-            Some(SendLimitation::LargestWindow) => &mut times.largest_window,
-            Some(SendLimitation::Network) => &mut times.network,
+            Some(LimitedBy::Idle) => &mut times.idle,
+            Some(LimitedBy::Application) => &mut times.application,
+            Some(LimitedBy::SendBuffer) => &mut times.send_buffer,
+            Some(LimitedBy::Receiver) => &mut times.receiver,
+            Some(LimitedBy::LargestWindow) => &mut times.largest_window,
+            Some(LimitedBy::Network) => &mut times.network,
         };
         *time += now - self.since;
         times
@@ -78,7 +78,7 @@ impl BusyTime {
 
     /// Sets the limit in effect from `now` on.
     #[inline]
-    pub(super) fn set(&mut self, now: Instant, limit: SendLimitation) {
+    pub(super) fn set(&mut self, now: Instant, limit: LimitedBy) {
         if self.limit != Some(limit) {
             self.change(now, Some(limit));
         }
@@ -94,7 +94,7 @@ impl BusyTime {
 
     // A limit lasts for many packets: most calls change nothing.
     #[cold]
-    fn change(&mut self, now: Instant, limit: Option<SendLimitation>) {
+    fn change(&mut self, now: Instant, limit: Option<LimitedBy>) {
         *self = Self { limit, since: now, times: self.times(now) };
     }
 }
@@ -111,8 +111,8 @@ mod tests {
     fn the_time_of_the_current_limit_counts_until_the_connection_ends() {
         let mut limited = BusyTime::default();
         assert_eq!(limited.times(at(5)), LimitedTimes::default(), "the handshake");
-        limited.change(at(10), Some(SendLimitation::Network));
-        limited.change(at(40), Some(SendLimitation::Receiver));
+        limited.change(at(10), Some(LimitedBy::Network));
+        limited.change(at(40), Some(LimitedBy::Receiver));
         let [network, receiver] = [30, 20].map(Duration::from_millis);
         let times = limited.times(at(60));
         assert_eq!(times, LimitedTimes { receiver, network, ..LimitedTimes::default() });

@@ -14,7 +14,7 @@ pub(crate) struct DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// Takes note that so many bytes are acknowledged of those that were `sent`.
+    /// Records that a number of the `sent` bytes are acknowledged.
     #[inline]
     pub(super) fn on_progress(&mut self, now: Instant, acknowledged: u64, sent: u64) {
         if acknowledged >= self.until {

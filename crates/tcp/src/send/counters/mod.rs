@@ -1,9 +1,9 @@
-//! The counters of a sender. Nothing here decides what is sent.
+//! The counters of a sender.
 
 pub(crate) mod busy_time;
 mod delivery_rate;
 
-pub(crate) use self::busy_time::SendLimitation;
+pub(crate) use self::busy_time::LimitedBy;
 
 use self::busy_time::{BusyTime, LimitedTimes};
 use self::delivery_rate::DeliveryRate;
@@ -25,9 +25,9 @@ pub(crate) struct SenderCounters {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimeoutFacts {
     /// Whether the missing segment had been sent only once.
-    pub(crate) is_untriggered: bool,
+    pub(crate) without_fast_retransmit: bool,
     /// For how long nothing had been acknowledged.
-    pub(crate) freeze: Duration,
+    pub(crate) stalled_for: Duration,
     /// The length of the expired timer.
     pub(crate) timer: Duration,
 }
@@ -86,8 +86,8 @@ impl SenderCounters {
     /// Counts a retransmission timeout.
     pub(super) fn on_timeout(&mut self, timeout: &TimeoutFacts) {
         self.statistics.timeouts += 1;
-        self.statistics.timeouts_untriggered += u64::from(timeout.is_untriggered);
-        self.statistics.frozen += timeout.freeze;
+        self.statistics.timeouts_untriggered += u64::from(timeout.without_fast_retransmit);
+        self.statistics.frozen += timeout.stalled_for;
         self.statistics.frozen_timers += timeout.timer;
     }
 
@@ -123,13 +123,13 @@ impl SenderCounters {
         self.impossible_echoes += 1;
     }
 
-    /// Takes note of what limits the sender now.
+    /// Records what limits the sender now.
     #[inline]
-    pub(super) fn set_limit(&mut self, now: Instant, limit: SendLimitation) {
+    pub(super) fn set_limit(&mut self, now: Instant, limit: LimitedBy) {
         self.busy_time.set(now, limit);
     }
 
-    /// Takes note that the connection is not open: no time counts.
+    /// Records that the connection is not open: no time counts.
     #[inline]
     pub(super) fn stop_busy_time(&mut self, now: Instant) {
         self.busy_time.stop(now);

@@ -1,7 +1,7 @@
 //! Loss detection and repair: recovery, the timers, and the detection of spurious retransmissions.
 //!
-//! This part decides *which* segment is retransmitted and *when* a loss is assumed. It neither holds data nor sets a window: it is
-//! lent the scoreboard, and returns what an ACK means.
+//! This part decides *which* segment is retransmitted and *when* a loss is assumed. It neither holds data nor sets a window: it
+//! borrows the scoreboard, and returns the outcome of an ACK.
 
 mod persist;
 pub(crate) mod timer;
@@ -14,7 +14,7 @@ use crate::config::groups::IdleRto;
 use crate::policy::dupthresh::DupthreshDetector;
 use crate::policy::recovery::choice::Recovery;
 use crate::policy::recovery::scheme::Scheme;
-use crate::policy::recovery::{Arrival, Limits, Missing, Outcome, Timing};
+use crate::policy::recovery::{AckInput, LostSegmentInfo, Outcome, SendAllowance, Timing};
 use crate::policy::rto::RtoRestart;
 use crate::policy::spurious::{ForwardRto, Reduced, Spurious};
 use crate::policy::window_probe::WindowProbe;
@@ -78,7 +78,7 @@ impl Loss {
         self.recovery = config.build_recovery(Recovery::without_sack());
     }
 
-    /// Takes note that the peer sends SACK blocks.
+    /// Records that the peer sends SACK blocks.
     pub(super) fn use_sack(&mut self) {
         if let Some(spurious) = &mut self.spurious {
             spurious.use_sack();
@@ -156,7 +156,7 @@ impl Loss {
 
     // Sending.
 
-    /// Takes note that a segment is sent now, before the scoreboard's `nxt` goes past it.
+    /// Records that a segment is sent now, before the scoreboard's `nxt` passes it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called for every segment")]
     pub(super) fn on_sent(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
@@ -173,7 +173,7 @@ impl Loss {
         }
     }
 
-    /// Takes note that a segment is retransmitted.
+    /// Records that a segment is retransmitted.
     #[inline(never)]
     pub(super) fn on_retransmission(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
         if let Some(spurious) = &mut self.spurious
@@ -187,7 +187,7 @@ impl Loss {
         }
     }
 
-    /// Takes note that a new segment is sent: F-RTO counts those that it allows after a timeout.
+    /// Records that a new segment is sent: F-RTO counts those that it allows after a timeout.
     pub(super) fn on_new_segment(&mut self, now: Instant, scoreboard: &Scoreboard) {
         if let Some(forward) = self.forward_rto() {
             forward.on_sent_new();
@@ -197,24 +197,24 @@ impl Loss {
 
     /// Returns the segment to send next: recovery decides, unless F-RTO sends new ones or nothing.
     #[inline]
-    pub(super) fn next(&mut self, limits: &Limits, scoreboard: &Scoreboard) -> Option<u64> {
+    pub(super) fn next(&mut self, allowance: &SendAllowance, scoreboard: &Scoreboard) -> Option<u64> {
         match self.spurious.as_ref().and_then(|spurious| spurious.forward.as_ref()?.forward()) {
-            Some(left) => self.next_of_forward_rto(limits, left, scoreboard),
-            None => self.recovery.next(scoreboard, limits),
+            Some(left) => self.next_of_forward_rto(allowance, left, scoreboard),
+            None => self.recovery.next(scoreboard, allowance),
         }
     }
 
     #[inline(never)]
-    fn next_of_forward_rto(&self, limits: &Limits, left: u64, scoreboard: &Scoreboard) -> Option<u64> {
+    fn next_of_forward_rto(&self, allowance: &SendAllowance, left: u64, scoreboard: &Scoreboard) -> Option<u64> {
         // RACK does not mark as lost what was sent shortly before the timeout: that is still in flight, and in the window.
-        let has_room = !self.is_timed() || self.recovery.pipe(scoreboard) < limits.usable();
-        let may_send = left > 0 && has_room && limits.has_new && scoreboard.outstanding() < limits.wnd;
-        may_send.then(|| scoreboard.smax())
+        let has_room = !self.is_timed() || self.recovery.pipe(scoreboard) < allowance.usable();
+        let may_send = left > 0 && has_room && allowance.has_new && scoreboard.outstanding() < allowance.wnd;
+        may_send.then(|| scoreboard.snd_max())
     }
 
     // Reading an ACK.
 
-    /// Takes note of progress, of an exact round trip and of the end of the back-off.
+    /// Processes progress, an exact RTT sample and the end of the back-off.
     #[inline]
     pub(super) fn note_times(&mut self, now: Instant, ack: &Acknowledgement) {
         if ack.bytes > 0 {
@@ -224,7 +224,7 @@ impl Loss {
         if let Some(rtt) = ack.rtt {
             self.dupthresh.on_rtt(rtt);
         }
-        // Neither measures a round trip, which ends the back-off otherwise; but the path works.
+        // Neither has an RTT sample, which ends the back-off otherwise, but the ACK shows connectivity.
         if ack.is_of_abandoned || ack.skipped > 0 {
             self.timer.end_back_off();
         }
@@ -236,17 +236,17 @@ impl Loss {
         if let Scheme::Rack(rack) = &mut self.recovery { rack.read(now, ack, scoreboard) } else { Outcome::Nothing }
     }
 
-    /// Returns what an ACK means; `limits` are those before it.
+    /// Returns the outcome of an ACK; `allowance` is the one before it.
     #[inline]
     pub(super) fn read(
         &mut self,
         now: Instant,
         ack: &Acknowledgement,
-        limits: &Limits,
+        allowance: &SendAllowance,
         scoreboard: &mut Scoreboard,
     ) -> Outcome {
-        let arrival = Arrival { now, ack, limits, dupthresh: &self.dupthresh };
-        self.recovery.on_ack(&arrival, scoreboard)
+        let input = AckInput { now, ack, allowance, dupthresh: &self.dupthresh };
+        self.recovery.on_ack(&input, scoreboard)
     }
 
     /// Reads an ACK that is [plain progress](super::sender::Sender::expects_progress).
@@ -269,7 +269,7 @@ impl Loss {
         self.restart_timer(cx.now, scoreboard);
     }
 
-    /// Takes note of a duplicate ACK, which may restart the timer.
+    /// Processes a duplicate ACK, which may restart the timer.
     pub(super) fn on_duplicate(&mut self, now: Instant, ack: &Acknowledgement, scoreboard: &Scoreboard) {
         if self.restarts_on(ack, scoreboard) && scoreboard.outstanding() > 0 {
             self.activity.restarts += 1;
@@ -292,7 +292,7 @@ impl Loss {
         }
     }
 
-    /// Takes note that a loss was detected: its repair must arrive within a timeout.
+    /// Records that a loss was detected: its repair must arrive within a timeout.
     pub(super) fn on_loss(&mut self, now: Instant) {
         self.timer.cancel_measurement();
         self.timer.restart(now);
@@ -355,7 +355,7 @@ impl Loss {
             return;
         }
         // ns-2 lets the timer run while nothing is outstanding.
-        let keeps = self.keeps_idle_timer && scoreboard.smax() > 1;
+        let keeps = self.keeps_idle_timer && scoreboard.snd_max() > 1;
         if scoreboard.outstanding() > 0 || keeps {
             self.timer.restart(now);
         } else {
@@ -363,7 +363,7 @@ impl Loss {
         }
     }
 
-    /// Restarts the timer if it has expired while a deadline of the recovery, which is gone now, stood in its place.
+    /// Restarts the timer if it has expired while a recovery deadline (since cancelled) replaced it.
     #[inline]
     pub(super) fn restart_expired_timer(&mut self, now: Instant, scoreboard: &Scoreboard) {
         // RFC 8985 §8: one timer at a time. When the recovery's own deadline comes, the timer is restarted, too.
@@ -402,12 +402,12 @@ impl Loss {
         self.restart_timer(now, scoreboard);
     }
 
-    /// Takes note of a timeout with data outstanding; returns for how long nothing was acknowledged before it.
+    /// Processes a timeout with data outstanding; returns for how long nothing was acknowledged before it.
     pub(super) fn note_timeout(&mut self, now: Instant) -> Duration {
-        let freeze = now - self.activity.last_progress.max(self.activity.last_timeout);
+        let stalled_for = now - self.activity.last_progress.max(self.activity.last_timeout);
         self.activity.last_timeout = now;
         self.activity.restarts = 0;
-        freeze
+        stalled_for
     }
 
     // The persist timer.
@@ -418,7 +418,7 @@ impl Loss {
         self.timer.persist(now, 0);
     }
 
-    /// Takes note that an interval of the persist timer is over: a probe is sent, and the next interval is twice as long.
+    /// Records that an interval of the persist timer is over: a probe is sent, and the next interval is twice as long.
     pub(super) fn on_persist_interval(&mut self) {
         self.persist.on_interval();
         self.timer.cancel_measurement();
@@ -431,13 +431,13 @@ impl Loss {
         self.probes_empty
     }
 
-    /// Takes note that a window probe is sent now.
+    /// Records that a window probe is sent now.
     pub(super) fn on_window_probe(&mut self, is_empty: bool) {
         self.persist.on_probe(is_empty);
     }
 
     /// Starts the next interval of the persist timer.
-    pub(super) fn persist_on(&mut self, now: Instant) {
+    pub(super) fn restart_persist_timer(&mut self, now: Instant) {
         self.timer.persist(now, self.persist.intervals());
     }
 
@@ -466,9 +466,9 @@ fn is_before_repair(scoreboard: &Scoreboard) -> bool {
     arrived.zip(repair).is_some_and(|(arrived, (_, repair))| arrived.departed < repair.departed)
 }
 
-/// Returns what is known of the first missing segment.
-pub(super) fn missing(now: Instant, duplicates: u32, scoreboard: &Scoreboard) -> Missing {
+/// Returns the information about the first missing segment.
+pub(super) fn first_lost_info(now: Instant, duplicates: u32, scoreboard: &Scoreboard) -> LostSegmentInfo {
     let transmissions = scoreboard.segment(scoreboard.una()).map_or(0, |(_, sent)| sent.transmissions);
     let sent = Instant::from_nanos(now.as_nanos() - scoreboard.age(now).missing.as_nanos());
-    Missing { duplicates, transmissions: u32::from(transmissions), sent: Some(sent) }
+    LostSegmentInfo { duplicates, transmissions: u32::from(transmissions), sent: Some(sent) }
 }

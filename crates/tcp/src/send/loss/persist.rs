@@ -51,13 +51,13 @@ impl Persist {
         self.intervals = Some(0);
     }
 
-    /// Takes note that an interval is over: a probe is due.
+    /// Records that an interval is over: a probe is due.
     pub(super) fn on_interval(&mut self) {
         self.is_due = true;
         self.intervals = self.intervals.map(|intervals| intervals.saturating_add(1));
     }
 
-    /// Takes note that the probe is sent now; an empty one is sent by the connection.
+    /// Records that the probe is sent now; an empty one is sent by the connection.
     pub(super) fn on_probe(&mut self, is_empty: bool) {
         self.is_due = false;
         self.is_empty_due |= is_empty;

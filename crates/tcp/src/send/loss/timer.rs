@@ -115,7 +115,7 @@ impl RetransmissionTimer {
         self.deadline = Instant::NEVER;
     }
 
-    /// Takes note that segment `number` was sent. A new segment starts a measurement if none is running.
+    /// Records that segment `number` was sent. A new segment starts a measurement if none is running.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, number: u64, is_new: bool, was_idle: bool) {
         if is_new && self.measuring.is_none() && self.measured.is_none_or(|measured| number > measured) {
@@ -128,7 +128,7 @@ impl RetransmissionTimer {
         }
     }
 
-    /// Takes note that everything below `una` is acknowledged; returns the new base timeout if a measurement ended.
+    /// Records that everything below `una` is acknowledged; returns the new base timeout if a measurement ended.
     #[inline]
     pub(crate) fn on_progress(&mut self, now: Instant, una: u64) -> Option<Duration> {
         let sent = self.end_measurement(now, una)?;
@@ -205,7 +205,7 @@ impl RetransmissionTimer {
         self.set_back_off(1);
     }
 
-    /// Takes note that the last timeout was spurious (RFC 4015 §3.3).
+    /// Records that the last timeout was spurious (RFC 4015 §3.3).
     pub(crate) fn on_spurious(&mut self) {
         self.estimator.on_spurious();
         self.set_back_off(1);

@@ -49,30 +49,35 @@ impl PartialReliability {
         match self.policy.backlog {
             Backlog::Block(limit) if held >= limit.segments(cwnd) => Err(WriteError::Full),
             Backlog::Block(_) => Ok(Admission::Accept),
-            Backlog::DiscardOldest(limit) => Ok(Admission::AbandonOldest { limit: limit.segments(cwnd) }),
-            Backlog::DiscardPastDeadline(_) | Backlog::DiscardHopeless(_) => Ok(Admission::AbandonExpired),
+            Backlog::AbandonOldest(limit) => Ok(Admission::AbandonOldest { limit: limit.segments(cwnd) }),
+            Backlog::AbandonPastDeadline(_) | Backlog::AbandonUndeliverable(_) => Ok(Admission::AbandonExpired),
         }
     }
 
     /// Returns which frames are too old by now.
     pub(super) fn expiry(&self, now: Instant, srtt: Option<Duration>) -> Option<AbandonRule> {
         match self.policy.backlog {
-            Backlog::DiscardPastDeadline(deadline) => Some(AbandonRule::WrittenBefore(before(now, deadline))),
+            Backlog::AbandonPastDeadline(deadline) => Some(AbandonRule::WrittenBefore(before(now, deadline))),
             // Frames that were sent may still be in time: they are abandoned only when they would be retransmitted.
-            Backlog::DiscardHopeless(deadline) => {
-                Some(AbandonRule::UnsentWrittenBefore(before(now, lifetime(deadline, srtt))))
+            Backlog::AbandonUndeliverable(deadline) => {
+                Some(AbandonRule::UnsentWrittenBefore(before(now, latest_send_age(deadline, srtt))))
             }
-            Backlog::Block(_) | Backlog::DiscardOldest(_) => None,
+            Backlog::Block(_) | Backlog::AbandonOldest(_) => None,
         }
     }
 
     /// Returns whether a frame must not be retransmitted: `written_at` is known where frames that were sent may be abandoned.
-    pub(super) fn is_worthless(&self, now: Instant, srtt: Option<Duration>, written_at: Option<Instant>) -> bool {
+    pub(super) fn must_not_retransmit(
+        &self,
+        now: Instant,
+        srtt: Option<Duration>,
+        written_at: Option<Instant>,
+    ) -> bool {
         if self.never_retransmits {
             return true;
         }
-        let Backlog::DiscardHopeless(deadline) = self.policy.backlog else { return false };
-        written_at.is_some_and(|written| written < before(now, lifetime(deadline, srtt)))
+        let Backlog::AbandonUndeliverable(deadline) = self.policy.backlog else { return false };
+        written_at.is_some_and(|written| written < before(now, latest_send_age(deadline, srtt)))
     }
 
     /// Returns the time of writing before which a frame is replaced instead of retransmitted; `None` if none ever is.
@@ -81,7 +86,7 @@ impl PartialReliability {
     /// deadline.
     #[inline]
     pub(super) fn replaced_before(&self, now: Instant, srtt: impl FnOnce() -> Option<Duration>) -> Option<Instant> {
-        self.policy.replaces_after.map(|deadline| before(now, lifetime(deadline, srtt())))
+        self.policy.replaces_after.map(|deadline| before(now, latest_send_age(deadline, srtt())))
     }
 
     /// Sets whether frames that were sent may be abandoned: the peer's reader must be able to skip them.
@@ -100,9 +105,9 @@ impl PartialReliability {
         self.snack.may_grow(una)
     }
 
-    /// Takes note that the window was reduced for a skip.
-    pub(super) fn on_reduced(&mut self, smax: u64) {
-        self.snack.on_reduced(smax);
+    /// Records that the window was reduced for a skip.
+    pub(super) fn on_reduced(&mut self, snd_max: u64) {
+        self.snack.on_reduced(snd_max);
     }
 }
 
@@ -127,7 +132,7 @@ impl Skip {
 }
 
 /// Returns the age after which a frame that is sent now arrives too late for its deadline.
-fn lifetime(deadline: Duration, srtt: Option<Duration>) -> Duration {
+fn latest_send_age(deadline: Duration, srtt: Option<Duration>) -> Duration {
     // The one-way delay cannot be measured: half a round trip stands for it.
     deadline.saturating_sub(srtt.unwrap_or(Duration::ZERO) / 2)
 }

@@ -38,9 +38,9 @@ impl Snack {
         una >= self.grows_from
     }
 
-    /// Takes note that the window was reduced for a skip.
-    pub(super) fn on_reduced(&mut self, smax: u64) {
-        self.grows_from = smax;
+    /// Records that the window was reduced for a skip.
+    pub(super) fn on_reduced(&mut self, snd_max: u64) {
+        self.grows_from = snd_max;
     }
 
     /// Counts a skip that the window was reduced for.

@@ -29,13 +29,13 @@ impl CwndReduction {
         self.proportional.map(|proportional| proportional.cwnd())
     }
 
-    /// Takes note of a loss, which may have reduced the window: a new reduction begins with the next ACK.
+    /// Records a loss, which may have reduced the window: a new reduction begins with the next ACK.
     pub(super) const fn on_loss(&mut self, has_reduced: bool) {
         self.has_reduced = has_reduced;
         self.proportional = None;
     }
 
-    /// Takes note that a segment is sent.
+    /// Records that a segment is sent.
     pub(super) fn on_sent(&mut self) {
         if let Some(proportional) = &mut self.proportional {
             proportional.on_sent();

@@ -13,14 +13,14 @@ pub(super) struct CwndValidation {
 }
 
 impl CwndValidation {
-    /// Takes note that a new segment was sent.
+    /// Records that a new segment was sent.
     #[inline]
-    pub(super) fn on_sent(&mut self, una: u64, smax: u64, cwnd: f64) {
-        let outstanding = smax - una;
+    pub(super) fn on_sent(&mut self, una: u64, snd_max: u64, cwnd: f64) {
+        let outstanding = snd_max - una;
         let is_full = (outstanding + 1).cast_signed() as f64 > cwnd;
         // Linux remembers a full window for a whole round trip, even if a smaller flight follows.
         if una >= self.until || is_full || (!self.is_full && outstanding > self.peak) {
-            *self = Self { is_full, peak: outstanding, until: smax };
+            *self = Self { is_full, peak: outstanding, until: snd_max };
         }
     }
 
@@ -67,8 +67,8 @@ mod tests {
     #[test]
     fn a_repeated_peak_does_not_prolong_the_round_trip() {
         let mut usage = CwndValidation::default();
-        for (una, smax, until) in [(0, 5, 5), (2, 7, 5), (2, 8, 8), (8, 9, 9)] {
-            usage.on_sent(una, smax, 100.0);
+        for (una, snd_max, until) in [(0, 5, 5), (2, 7, 5), (2, 8, 8), (8, 9, 9)] {
+            usage.on_sent(una, snd_max, 100.0);
             assert_eq!(usage.until, until);
         }
     }

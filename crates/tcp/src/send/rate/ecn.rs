@@ -78,16 +78,16 @@ impl EcnSender {
         core::mem::take(&mut self.cwr_pending)
     }
 
-    /// Takes note that the window was reduced; `smax` is the number of the next new segment.
-    pub(super) fn on_reduced(&mut self, smax: u64) {
+    /// Records that the window was reduced; `snd_max` is the number of the next new segment.
+    pub(super) fn on_reduced(&mut self, snd_max: u64) {
         self.cwr_pending = self.feedback == Feedback::Classic;
-        self.reduced_at = Some(smax);
+        self.reduced_at = Some(snd_max);
     }
 
-    /// Takes note that the window was reduced for a mark or a skip.
-    pub(super) fn on_answered(&mut self, smax: u64) {
-        self.on_reduced(smax);
-        self.answered_at = Some(smax);
+    /// Records that the window was reduced for a mark or a skip.
+    pub(super) fn on_answered(&mut self, snd_max: u64) {
+        self.on_reduced(snd_max);
+        self.answered_at = Some(snd_max);
     }
 
     /// Returns whether a mark was answered in the window of data that `una` lies in.

@@ -33,7 +33,7 @@ const AVOIDANCE_GAIN: f64 = 1.2;
 
 /// Congestion window and pacing.
 #[derive(Debug)]
-pub(crate) struct Rate {
+pub(crate) struct CongestionState {
     control: Box<dyn CongestionControl>,
     reduction: CwndReduction,
     ecn: EcnSender,
@@ -64,7 +64,7 @@ pub(crate) enum EcnSignal {
 
 /// The state of a recovery after an ACK, for a window that is reduced in proportion.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Repair {
+pub(crate) struct RecoveryState {
     /// Segments that are estimated to be in the network.
     pub(crate) pipe: u64,
     /// Outstanding segments that are not `SACKed`.
@@ -73,7 +73,7 @@ pub(crate) struct Repair {
     pub(crate) found_loss: bool,
 }
 
-impl Rate {
+impl CongestionState {
     pub(super) fn new(config: &Config, seeds: SeedTree) -> Self {
         let mut control = config.build_control(seeds);
         let sampler = control.path_model().map(|_| Box::new(RateSampler::new()));
@@ -108,7 +108,7 @@ impl Rate {
         self.reduction.cwnd().unwrap_or_else(|| self.control.cwnd())
     }
 
-    /// Returns whether the window is on its way down to what a loss left of it.
+    /// Returns whether the window is being reduced gradually (PRR).
     pub(crate) fn is_reducing(&self) -> bool {
         self.reduction.cwnd().is_some()
     }
@@ -150,7 +150,7 @@ impl Rate {
         self.control.on_established(cx, if was_syn_lost { 1.0 } else { self.initial_window });
     }
 
-    /// Takes note that the handshake is done, and of its round trip if that could be measured.
+    /// Records the end of the handshake, and its RTT if it was measured.
     pub(super) fn open_path(&mut self, now: Instant, rtt: Option<Duration>) {
         if let Some(model) = self.control.path_model() {
             model.on_opened(now, rtt);
@@ -174,7 +174,7 @@ impl Rate {
 
     // Sending.
 
-    /// Takes note that a new segment was sent.
+    /// Records that a new segment was sent.
     #[inline]
     pub(super) fn on_new_segment(&mut self, scoreboard: &Scoreboard) {
         if self.validation.is_none() {
@@ -182,11 +182,11 @@ impl Rate {
         }
         let cwnd = self.cwnd();
         if let Some(validation) = &mut self.validation {
-            validation.on_sent(scoreboard.una(), scoreboard.smax(), cwnd);
+            validation.on_sent(scoreboard.una(), scoreboard.snd_max(), cwnd);
         }
     }
 
-    /// Takes note that a segment was sent, where the window is reduced in proportion.
+    /// Records that a segment was sent, where the window is reduced in proportion.
     pub(super) fn on_sent(&mut self) {
         self.reduction.on_sent();
     }
@@ -205,7 +205,7 @@ impl Rate {
         self.pacer.as_mut().is_some_and(|pacer| pacer.holds(now))
     }
 
-    /// Takes note that `size` full segments are sent, where segments are paced.
+    /// Records that `size` full segments are sent, where segments are paced.
     pub(super) fn pace(&mut self, now: Instant, size: f64, rate: f64) {
         if let Some(pacer) = &mut self.pacer {
             pacer.on_sent(now, size, rate);
@@ -219,8 +219,9 @@ impl Rate {
         self.pacer?;
         self.control.pacing_rate().or_else(|| {
             let srtt = srtt?.as_secs_f64();
-            let (cwnd, is_far) = (self.control.cwnd(), self.control.cwnd() < self.control.ssthresh() / 2.0);
-            let gain = if is_far { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
+            let (cwnd, is_below_half_ssthresh) =
+                (self.control.cwnd(), self.control.cwnd() < self.control.ssthresh() / 2.0);
+            let gain = if is_below_half_ssthresh { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
             (srtt > 0.0).then(|| gain * cwnd.max(outstanding as f64) / srtt)
         })
     }
@@ -256,7 +257,7 @@ impl Rate {
             rtt: ack.rtt,
             una: scoreboard.una(),
             nxt: scoreboard.nxt(),
-            smax: scoreboard.smax(),
+            snd_max: scoreboard.snd_max(),
             flight: scoreboard.outstanding() + ack.advanced,
             growth: if is_used == Some(false) { 0.0 } else { self.growth(ack) },
             is_used,
@@ -280,7 +281,7 @@ impl Rate {
     }
 
     /// Reduces the window for a loss, unless it was reduced for a mark in the same window of data.
-    pub(super) fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight, una: u64, smax: u64) {
+    pub(super) fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight, una: u64, snd_max: u64) {
         // Losses and marks of one window of data are one congestion event (RFC 3168 §6.1.2).
         let mut has_reduced = true;
         if !self.ecn.has_answered(una) {
@@ -288,25 +289,25 @@ impl Rate {
             self.control.on_loss(cx, flight);
             has_reduced = self.control.cwnd() < cwnd;
         }
-        self.ecn.on_reduced(smax);
+        self.ecn.on_reduced(snd_max);
         self.reduction.on_loss(has_reduced);
     }
 
     /// Reduces the window for a retransmission timeout.
-    pub(super) fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight, smax: u64) {
+    pub(super) fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight, snd_max: u64) {
         self.control.on_timeout(cx, flight);
-        self.ecn.on_reduced(smax);
+        self.ecn.on_reduced(snd_max);
         self.reduction.end();
     }
 
     /// Reduces the window for a mark; returns whether it did.
-    pub(super) fn on_congestion_echo(&mut self, cx: &mut Cx<'_>, flight: &Flight, una: u64, smax: u64) -> bool {
+    pub(super) fn on_congestion_echo(&mut self, cx: &mut Cx<'_>, flight: &Flight, una: u64, snd_max: u64) -> bool {
         // Once per window of data (RFC 3168 §6.1.2).
         if self.ecn.has_reduced(una) {
             return false;
         }
         self.control.on_congestion_mark(cx, flight);
-        self.ecn.on_answered(smax);
+        self.ecn.on_answered(snd_max);
         true
     }
 
@@ -316,10 +317,10 @@ impl Rate {
     }
 
     /// Reduces the window for a loss that the peer skipped; returns whether it is smaller now.
-    pub(super) fn on_skip(&mut self, cx: &mut Cx<'_>, flight: &Flight, smax: u64) -> bool {
+    pub(super) fn on_skip(&mut self, cx: &mut Cx<'_>, flight: &Flight, snd_max: u64) -> bool {
         let cwnd = self.control.cwnd();
         self.control.on_loss(cx, flight);
-        self.ecn.on_answered(smax);
+        self.ecn.on_answered(snd_max);
         self.control.cwnd() < cwnd
     }
 
@@ -342,7 +343,7 @@ impl Rate {
     }
 
     /// Continues a gradual reduction with an ACK during recovery. `ack` is empty if a loss was found by time.
-    pub(super) fn reduce(&mut self, ack: &Acknowledgement, repair: &Repair) {
+    pub(super) fn reduce(&mut self, ack: &Acknowledgement, repair: &RecoveryState) {
         let is_safe = ack.bytes > 0 && !repair.found_loss;
         let arrived = PrrAck { delivered: ack.delivered, in_flight: repair.pipe, is_safe };
         self.reduction.on_ack(&arrived, repair.not_sacked, self.control.ssthresh());
@@ -376,7 +377,7 @@ impl Rate {
                     marked,
                     rtt: ack.rtt,
                     una: scoreboard.una(),
-                    smax: scoreboard.smax(),
+                    snd_max: scoreboard.snd_max(),
                     is_recovering,
                 };
                 self.answer_marks(now, &marks)
@@ -402,7 +403,7 @@ impl Rate {
         }
     }
 
-    /// Takes note that segment `number` is sent.
+    /// Records that segment `number` is sent.
     #[inline(never)]
     pub(super) fn sample_sending(&mut self, now: Instant, number: u64) {
         let Some(sampler) = &mut self.sampler else { return };
@@ -429,12 +430,12 @@ impl Rate {
     }
 
     /// Passes the rate sample of the last ACK to the control.
-    pub(super) fn update_model(&mut self, now: Instant, smax: u64) {
+    pub(super) fn update_model(&mut self, now: Instant, snd_max: u64) {
         let (Some(sampler), Some(model)) = (&mut self.sampler, self.control.path_model()) else { return };
-        if let Some(sample) = sampler.sample(now, smax) {
+        if let Some(sample) = sampler.sample(now, snd_max) {
             model.on_sample(now, &sample);
         }
-        // A model that sends less than its window allows must not take its own restraint for the rate of the path.
+        // A model that sends less than its window allows must mark its samples app-limited.
         if model.is_probing_rtt() {
             sampler.mark_app_limited();
         }

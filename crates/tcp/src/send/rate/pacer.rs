@@ -32,7 +32,7 @@ impl Pacer {
         self.is_holding &= now < self.release;
     }
 
-    /// Takes note that a segment is sent: `size` in full segments, `rate` in full segments per second.
+    /// Records that a segment is sent: `size` in full segments, `rate` in full segments per second.
     pub(crate) fn on_sent(&mut self, now: Instant, size: f64, rate: f64) {
         // Time that was not used is lost: sending faster later would be the burst that pacing avoids.
         if now >= self.release {

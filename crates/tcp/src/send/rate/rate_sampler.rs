@@ -116,7 +116,7 @@ impl RateSampler {
         self.app_limited_until = Some((self.delivered + self.in_flight).max(1));
     }
 
-    /// Takes note that segment `number` is sent, for the first time or again (`OnPacketSent`).
+    /// Records that segment `number` is sent or retransmitted (`OnPacketSent`).
     pub(crate) fn on_sent(&mut self, now: Instant, number: u64, cwnd: f64) {
         let Some(index) = number.checked_sub(self.una).map(|index| index as usize) else { return };
         if self.in_flight == 0 {
@@ -159,7 +159,7 @@ impl RateSampler {
         self.records.get_mut(number.checked_sub(self.una)? as usize)
     }
 
-    /// Takes note that a segment counts as lost; `None` if it is not in flight.
+    /// Records that a segment counts as lost; `None` if it is not in flight.
     pub(crate) fn on_lost(&mut self, number: u64) -> Option<LostSegment> {
         let sending = self.sending(number).filter(|sending| sending.state == SegmentState::InFlight)?;
         sending.state = SegmentState::Lost;
@@ -176,7 +176,7 @@ impl RateSampler {
         })
     }
 
-    /// Takes note of the segments that an ACK delivered while it moved the window to `una`.
+    /// Processes the segments that an ACK delivered while it moved the window to `una`.
     pub(crate) fn on_ack(&mut self, now: Instant, delivered: &[DeliveredSegment], una: u64) {
         self.acked.segments = 0;
         for segment in delivered {
@@ -199,7 +199,7 @@ impl RateSampler {
         self.una = self.una.max(una);
     }
 
-    /// Takes note of an ACK that delivered all that is below `una`, each segment sent once.
+    /// Processes an ACK that delivered all that is below `una`, each segment sent once.
     pub(crate) fn on_progress(&mut self, now: Instant, una: u64) {
         self.acked.segments = 0;
         while self.una < una
@@ -214,7 +214,7 @@ impl RateSampler {
         self.una = self.una.max(una);
     }
 
-    /// Takes note that a segment in this state is delivered (`UpdateRateSample`).
+    /// Records that a segment in this state is delivered (`UpdateRateSample`).
     fn on_delivered(&mut self, now: Instant, state: SegmentState) {
         self.leave(state);
         self.delivered += 1;
@@ -223,7 +223,7 @@ impl RateSampler {
     }
 
     /// Returns the sample of the last ACK, after [`Self::on_lost`]; `None` if it delivered nothing (`GenerateRateSample`).
-    pub(crate) fn sample(&mut self, now: Instant, smax: u64) -> Option<RateSample> {
+    pub(crate) fn sample(&mut self, now: Instant, snd_max: u64) -> Option<RateSample> {
         let AckSample { segments, newest, rtt } = &self.acked;
         if *segments == 0 {
             return None;
@@ -248,7 +248,7 @@ impl RateSampler {
             in_flight: self.in_flight,
             is_cwnd_limited: self.delivered < self.full_until,
             una: self.una,
-            smax,
+            snd_max,
         })
     }
 }

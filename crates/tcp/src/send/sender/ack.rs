@@ -1,16 +1,16 @@
 //! The path of an ACK through the parts, one stage after the other.
 //!
 //! There are three paths. [`Sender::on_acknowledgement`] is the general one. [`Sender::on_plain_progress`] and
-//! [`Sender::on_repetition`] leave out stages that cannot have an effect, and nearly every ACK takes one of them. Tests compare
+//! [`Sender::on_repeated_ack`] leave out stages that cannot have an effect, and nearly every ACK takes one of them. Tests compare
 //! the short paths with the general one.
 
 use super::{AckPath, Sender};
 use crate::policy::control::{Flight, Progress};
-use crate::policy::recovery::{Missing, Outcome, PartialTimer, VegasProgress};
+use crate::policy::recovery::{LostSegmentInfo, Outcome, PartialTimer, VegasProgress};
 use crate::scoreboard::{Acknowledgement, clock};
 use crate::send::loss;
 use crate::send::partial::snack::Skip;
-use crate::send::rate::{EcnSignal, Repair};
+use crate::send::rate::{EcnSignal, RecoveryState};
 use crate::trace::{Cx, TraceEvent};
 use earlybird_units::{Duration, Instant};
 use earlybird_wire::{Flags, SackBlocks, SeqNum};
@@ -45,7 +45,7 @@ impl Sender {
     /// window → gradual reduction → undo → rate sample → answers to skips and marks.
     pub(crate) fn on_acknowledgement(&mut self, cx: &mut Cx<'_>, info: &AckInfo<'_>) {
         let window = self.buffer.select_window(info.ack, info.start, info.window);
-        if self.has_nothing_to_learn() {
+        if self.ack_is_irrelevant() {
             self.buffer.update_window(window);
             return;
         }
@@ -54,7 +54,7 @@ impl Sender {
         // Before the window is updated: a duplicate must advertise the same window as the ACK before it (RFC 5681 §2).
         let may_be_duplicate = self.may_be_duplicate(info, window);
         let mut ack = self.buffer.apply(info.ack, info.origin, info.sack, may_be_duplicate, cx.now);
-        self.complete(cx.now, info, &mut ack);
+        self.add_ack_details(cx.now, info, &mut ack);
         self.buffer.update_window(window);
         if was_closed {
             self.check_window_open(cx.now);
@@ -64,7 +64,7 @@ impl Sender {
         let rtt = self.round_trip(cx.now, info.echo, &ack);
         // The window does not grow for an ACK that echoes a mark, covers a skip, or answers a window probe.
         let may_grow = !was_closed && !is_echo && ack.skipped == 0;
-        self.repair(cx, &ack, rtt, is_echo, may_grow);
+        self.run_recovery(cx, &ack, rtt, is_echo, may_grow);
         if let Some(skip) = info.skip {
             self.respond_to_skip(cx, skip, flight);
         }
@@ -85,7 +85,7 @@ impl Sender {
         // RACK, F-RTO and the rate sampler read an ACK of segments that were sent once and in order as the plain sender does.
         let is_usual = match self.ack_path {
             AckPath::Plain => true,
-            AckPath::Watched => scoreboard.is_in_order(),
+            AckPath::WithDetails => scoreboard.is_in_order(),
             AckPath::Full => false,
         };
         is_usual && is_open && scoreboard.is_advanced_by(ack)
@@ -136,9 +136,9 @@ impl Sender {
     // The short path of repetitions.
 
     /// Acts on a segment that starts at `start` and repeats the last acknowledgement, if it carries no information but the
-    /// receiver's window; returns whether it does. On the side that only receives every segment is so.
+    /// receiver's window; returns whether it does. This is every segment at a pure receiver.
     ///
-    /// It leaves out all stages but the first: with nothing outstanding there are no duplicates, no round trip and no progress,
+    /// It omits all steps but the first: with nothing outstanding there are no duplicates, no round trip and no progress,
     /// and with nothing unsent the window cannot let anything be sent.
     #[inline]
     pub(crate) fn on_repeated_ack(&mut self, now: Instant, start: u64, window: u64, echo: Option<u32>) -> bool {
@@ -156,11 +156,11 @@ impl Sender {
     /// Returns whether a repeated ACK without blocks carries no information, although ACKs are read closely.
     #[inline(never)]
     fn is_plain_repeated_ack(&mut self, now: Instant, echo: Option<u32>) -> bool {
-        self.ack_path != AckPath::Full && (!self.loss.needs_details() || self.is_recovery_at_rest(now, echo))
+        self.ack_path != AckPath::Full && (!self.loss.needs_details() || self.is_recovery_idle(now, echo))
     }
 
     /// Returns whether RACK and spurious-loss detection are as the ACK of all outstanding data has left them.
-    fn is_recovery_at_rest(&mut self, now: Instant, echo: Option<u32>) -> bool {
+    fn is_recovery_idle(&mut self, now: Instant, echo: Option<u32>) -> bool {
         let is_idle = self.loss.is_idle();
         if is_idle {
             // The general path would check the echo, which may count it as impossible.
@@ -171,7 +171,7 @@ impl Sender {
 
     /// Returns whether an ACK carries no information but the receiver's window, because nothing was sent or is to be.
     #[inline]
-    fn has_nothing_to_learn(&self) -> bool {
+    fn ack_is_irrelevant(&self) -> bool {
         self.has_nothing_to_send() && self.ack_path != AckPath::Full && !self.loss.needs_details()
     }
 
@@ -180,21 +180,21 @@ impl Sender {
     /// Returns whether a segment may count as a duplicate if it repeats an acknowledgement; `window` is the one it advertises.
     #[inline]
     fn may_be_duplicate(&self, info: &AckInfo<'_>, window: u64) -> bool {
-        // A reader that plays frames by the clock changes its window all the time; SACK blocks show what arrived, and RFC 6675
-        // §2 requires no more.
+        // A real-time reader changes the advertised window continuously; SACK blocks show what arrived, and RFC 6675 §2
+        // requires no more.
         let is_same_window =
             window == self.buffer.peer_window().size() || (self.buffer.has_frames() && !info.sack.is_empty());
         // The answer to a window probe repeats an acknowledgement, although nothing was lost.
         info.is_pure && is_same_window && !self.loss.persist().is_running()
     }
 
-    /// Completes what an ACK changed on the scoreboard by what else it reports, where that is read.
+    /// Adds to the changes of the scoreboard the other information of an ACK, if it is processed.
     #[inline]
-    fn complete(&mut self, now: Instant, info: &AckInfo<'_>, ack: &mut Acknowledgement) {
+    fn add_ack_details(&mut self, now: Instant, info: &AckInfo<'_>, ack: &mut Acknowledgement) {
         self.buffer.remove_acked_frames();
         ack.may_lack_blocks = info.may_lack_blocks;
         if let Some(skip) = info.skip {
-            self.enter_skip(ack, skip);
+            self.apply_skip(ack, skip);
         }
         if self.loss.needs_details() {
             ack.duplicate = self.buffer.scoreboard().duplicate(info.origin, info.sack);
@@ -202,9 +202,9 @@ impl Sender {
         }
     }
 
-    /// Corrects what an ACK changed if it covers a skip: it measures no round trip, and what arrived of it is unknown.
+    /// Corrects the changes of an ACK that covers a skip: it has no RTT sample, and which of the segments arrived is unknown.
     #[cold]
-    fn enter_skip(&mut self, ack: &mut Acknowledgement, skip: Skip) {
+    fn apply_skip(&mut self, ack: &mut Acknowledgement, skip: Skip) {
         ack.skipped = skip.segments;
         ack.rtt = None;
         ack.delivered = ack.delivered.saturating_sub(skip.segments);
@@ -216,7 +216,7 @@ impl Sender {
     /// Reads what an ACK reports of marks; returns whether it echoes one that is to be answered as a loss.
     #[inline]
     fn read_ecn(&mut self, now: Instant, flags: Flags, ack: &Acknowledgement) -> bool {
-        // Nothing else puts an ACK onto the full path but frames.
+        // Besides frames, only negotiated ECN selects the full path.
         if self.ack_path != AckPath::Full {
             return false;
         }
@@ -228,7 +228,7 @@ impl Sender {
         signal == EcnSignal::Echo
     }
 
-    /// Takes note of progress, of an exact round trip and of the end of the back-off.
+    /// Processes progress, an exact RTT sample and the end of the back-off.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "`Acknowledgement` is too large to copy for every ACK")]
     fn note_times(&mut self, now: Instant, ack: &Acknowledgement) {
@@ -249,8 +249,15 @@ impl Sender {
         Some(clock::since(now, self.counters.check_echo(now, echo, ack)?))
     }
 
-    /// Lets recovery read an ACK, and acts on the outcome. `rtt` is the round trip that it measures.
-    fn repair(&mut self, cx: &mut Cx<'_>, ack: &Acknowledgement, rtt: Option<Duration>, is_echo: bool, may_grow: bool) {
+    /// Runs recovery on an ACK, and acts on the outcome. `rtt` is its RTT sample.
+    fn run_recovery(
+        &mut self,
+        cx: &mut Cx<'_>,
+        ack: &Acknowledgement,
+        rtt: Option<Duration>,
+        is_echo: bool,
+        may_grow: bool,
+    ) {
         let outcome = self.read_outcome(cx.now, ack);
         self.act_on(cx, outcome, ack, rtt, may_grow);
         if ack.is_partial_segment() {
@@ -273,8 +280,8 @@ impl Sender {
         if self.loss.is_timed() {
             return self.loss.read_timed(now, ack, self.buffer.scoreboard());
         }
-        let limits = self.limits();
-        self.loss.read(now, ack, &limits, self.buffer.scoreboard_mut())
+        let allowance = self.allowance();
+        self.loss.read(now, ack, &allowance, self.buffer.scoreboard_mut())
     }
 
     /// Sets timer and window by what an ACK, or a deadline of the recovery, means.
@@ -306,7 +313,7 @@ impl Sender {
                     // RFC 6298 measures the round trip of every ACK of new data, whatever else it reports.
                     self.loss.on_progress(cx, rtt, self.buffer.scoreboard());
                 }
-                let missing = loss::missing(cx.now, duplicates, self.buffer.scoreboard());
+                let missing = loss::first_lost_info(cx.now, duplicates, self.buffer.scoreboard());
                 self.on_loss(cx, missing, flight);
             }
             Outcome::ProbeRepaired { flight } => {
@@ -369,7 +376,7 @@ impl Sender {
         }
     }
 
-    fn on_loss(&mut self, cx: &mut Cx<'_>, missing: Missing, flight: u64) {
+    fn on_loss(&mut self, cx: &mut Cx<'_>, missing: LostSegmentInfo, flight: u64) {
         if missing.duplicates > 0 {
             self.record_duplicate(cx, missing.duplicates);
         }
@@ -378,7 +385,7 @@ impl Sender {
         self.remember_reduction(false, flight);
         let flight = Flight { missing: Some(missing), ..self.flight(flight) };
         let scoreboard = self.buffer.scoreboard();
-        self.rate.on_loss(cx, &flight, scoreboard.una(), scoreboard.smax());
+        self.rate.on_loss(cx, &flight, scoreboard.una(), scoreboard.snd_max());
         self.loss.on_loss(cx.now);
     }
 
@@ -395,7 +402,7 @@ impl Sender {
         }
         let flight = self.flight(flight);
         let scoreboard = self.buffer.scoreboard();
-        if self.rate.on_congestion_echo(cx, &flight, scoreboard.una(), scoreboard.smax()) {
+        if self.rate.on_congestion_echo(cx, &flight, scoreboard.una(), scoreboard.snd_max()) {
             self.counters.on_mark_response();
         }
     }
@@ -410,7 +417,7 @@ impl Sender {
             self.rate.end_reduction();
             return;
         }
-        let repair = Repair {
+        let repair = RecoveryState {
             pipe: recovery.pipe(scoreboard),
             not_sacked: scoreboard.outstanding() - scoreboard.sacked().total(),
             found_loss: recovery.found_loss(),
@@ -437,8 +444,8 @@ impl Sender {
     }
 
     fn undo_if_spurious(&mut self, ack: &Acknowledgement, is_echo: bool) {
-        let limits = self.limits();
-        let has_new = limits.has_new && self.buffer.scoreboard().outstanding() < limits.wnd;
+        let allowance = self.allowance();
+        let has_new = allowance.has_new && self.buffer.scoreboard().outstanding() < allowance.wnd;
         let Some(reduced) = self.loss.check_spurious(ack, is_echo, has_new, self.buffer.scoreboard_mut()) else {
             return;
         };
@@ -472,7 +479,7 @@ impl Sender {
     /// Passes new losses and the rate sample of an ACK to the control.
     fn update_model(&mut self, now: Instant) {
         self.sample_losses(now);
-        self.rate.update_model(now, self.buffer.scoreboard().smax());
+        self.rate.update_model(now, self.buffer.scoreboard().snd_max());
     }
 
     /// Passes new losses to the rate sampler.

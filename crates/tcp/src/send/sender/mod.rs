@@ -13,11 +13,11 @@ use super::buffer::SendBuffer;
 use super::counters::SenderCounters;
 use super::loss::Loss;
 use super::partial::PartialReliability;
-use super::rate::Rate;
+use super::rate::CongestionState;
 use super::rate::ecn::Feedback;
 use crate::config::Config;
 use crate::policy::control::{Flight, Handshake};
-use crate::policy::recovery::Limits;
+use crate::policy::recovery::SendAllowance;
 use crate::trace::Cx;
 use earlybird_units::{Duration, Instant, SeedTree};
 use earlybird_wire::{Flags, SackBlocks, SeqNum};
@@ -27,7 +27,7 @@ use earlybird_wire::{Flags, SackBlocks, SeqNum};
 pub(crate) struct Sender {
     buffer: SendBuffer,
     loss: Loss,
-    rate: Rate,
+    rate: CongestionState,
     partial: PartialReliability,
     counters: SenderCounters,
     ack_path: AckPath,
@@ -39,8 +39,8 @@ pub(crate) struct Sender {
 enum AckPath {
     /// Progress and duplicates only.
     Plain,
-    /// Also that for RACK, the detection of spurious retransmissions or the rate sampler.
-    Watched,
+    /// Also the details for RACK, the detection of spurious retransmissions or the rate sampler.
+    WithDetails,
     /// Also frames or marks.
     Full,
 }
@@ -48,7 +48,7 @@ enum AckPath {
 /// The parts that decide which segment is sent next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SendPath {
-    /// Windows and the bytes that were written, and nothing else observes what is sent: most simulations are so.
+    /// Only windows and unsent bytes decide; no part tracks transmissions.
     Plain,
     /// The recovery alone decides, but other parts observe what is sent.
     Observed,
@@ -58,7 +58,7 @@ enum SendPath {
 
 impl Sender {
     pub(crate) fn new(config: &Config, seeds: SeedTree) -> Self {
-        let (loss, rate) = (Loss::new(config, seeds), Rate::new(config, seeds));
+        let (loss, rate) = (Loss::new(config, seeds), CongestionState::new(config, seeds));
         let lists_delivered = loss.is_timed() || rate.has_sampler();
         let mut sender = Self {
             buffer: SendBuffer::new(config, lists_delivered),
@@ -79,7 +79,7 @@ impl Sender {
         let is_watched = self.loss.needs_details() || self.rate.has_sampler();
         self.ack_path = match (self.buffer.has_frames() || has_marks, is_watched) {
             (true, _) => AckPath::Full,
-            (false, true) => AckPath::Watched,
+            (false, true) => AckPath::WithDetails,
             (false, false) => AckPath::Plain,
         };
         // A real FIN may take precedence over the recovery, F-RTO does so after a timeout.
@@ -109,7 +109,7 @@ impl Sender {
 
     /// Returns congestion control and pacing.
     #[inline]
-    pub(crate) fn rate(&self) -> &Rate {
+    pub(crate) fn rate(&self) -> &CongestionState {
         &self.rate
     }
 
@@ -143,15 +143,15 @@ impl Sender {
 
     /// Returns what may be sent now.
     #[inline]
-    fn limits(&self) -> Limits {
-        self.limits_with(self.buffer.plain_segment())
+    fn allowance(&self) -> SendAllowance {
+        self.allowance_with(self.buffer.plain_segment())
     }
 
     /// Returns what may be sent now, where `plain_segment` of the send buffer is known.
     #[inline]
-    fn limits_with(&self, plain: Option<u64>) -> Limits {
+    fn allowance_with(&self, plain: Option<u64>) -> SendAllowance {
         let has_new = plain.is_some() || self.buffer.new_segment().is_some();
-        Limits { cwnd: self.rate.cwnd(), wnd: self.buffer.largest_window(), has_new }
+        SendAllowance { cwnd: self.rate.cwnd(), wnd: self.buffer.largest_window(), has_new }
     }
 
     /// Returns whether neither new data nor a FIN nor a retransmission can be sent, as on the side that only receives.
@@ -170,7 +170,7 @@ impl Sender {
 
     /// Appends `bytes` to what is to be sent.
     pub(crate) fn write(&mut self, bytes: u64) {
-        // Before the write: afterwards there is no gap any more.
+        // Before the write: after it the sender no longer appears application-limited.
         self.check_app_limited();
         self.buffer.write(bytes);
         self.loss.recovery_mut().on_write();
@@ -193,7 +193,7 @@ impl Sender {
         self.refresh_paths();
     }
 
-    /// Ends a record behind what was written: no segment goes beyond it.
+    /// Ends a record behind what was written: no segment crosses it.
     pub(crate) fn end_record(&mut self) {
         self.buffer.end_record();
         self.refresh_paths();
@@ -206,13 +206,13 @@ impl Sender {
 
     // The handshake.
 
-    /// Takes note that the peer sends SACK blocks.
+    /// Records that the peer sends SACK blocks.
     pub(crate) fn use_sack(&mut self) {
         self.loss.use_sack();
     }
 
     /// Replaces a recovery that needs SACK, which the peer does not support.
-    pub(crate) fn do_without_sack(&mut self, config: &Config) {
+    pub(crate) fn disable_sack(&mut self, config: &Config) {
         self.loss.use_recovery_without_sack(config);
         let lists_delivered = self.loss.is_timed() || self.rate.has_sampler();
         self.buffer.scoreboard_mut().set_lists_delivered(lists_delivered);

@@ -50,13 +50,13 @@ impl Sender {
         }
     }
 
-    /// Returns the segment to send next. One whose frame was abandoned is passed over.
-    pub(super) fn next_live_segment(&mut self, now: Instant) -> Option<u64> {
+    /// Returns the next segment to send whose frame was not abandoned.
+    pub(super) fn next_unabandoned_segment(&mut self, now: Instant) -> Option<u64> {
         self.expire(now);
         loop {
             // Each one that is passed over changes the flight, and so what may be sent.
-            let limits = self.limits();
-            let number = self.loss.next(&limits, self.buffer.scoreboard())?;
+            let allowance = self.allowance();
+            let number = self.loss.next(&allowance, self.buffer.scoreboard())?;
             if !self.is_abandoned(now, number) {
                 return Some(number);
             }
@@ -70,14 +70,14 @@ impl Sender {
     fn is_abandoned(&mut self, now: Instant, number: u64) -> bool {
         let may_abandon = self.buffer.may_abandon_sent();
         let written_at = if may_abandon { self.buffer.frame_written_at(number) } else { None };
-        let is_worthless = self.partial.is_worthless(now, self.loss.timer().srtt(), written_at);
-        if is_worthless && number < self.buffer.scoreboard().smax() {
+        let must_not_retransmit = self.partial.must_not_retransmit(now, self.loss.timer().srtt(), written_at);
+        if must_not_retransmit && number < self.buffer.scoreboard().snd_max() {
             self.buffer.abandon_segment(number);
         }
         self.buffer.is_abandoned(number)
     }
 
-    /// Takes note that no abandoned segment is in flight any more, because the timer has expired.
+    /// Records that no abandoned segment is in flight any more, because the timer has expired.
     pub(super) fn remove_abandoned_on_timeout(&mut self, now: Instant) {
         self.expire(now);
         self.buffer.remove_abandoned_on_timeout();
@@ -115,9 +115,9 @@ impl Sender {
             return;
         }
         let flight: Flight = self.flight(flight);
-        let smax = self.buffer.scoreboard().smax();
-        if self.rate.on_skip(cx, &flight, smax) {
-            self.partial.on_reduced(smax);
+        let snd_max = self.buffer.scoreboard().snd_max();
+        if self.rate.on_skip(cx, &flight, snd_max) {
+            self.partial.on_reduced(snd_max);
         }
         self.partial.snack_mut().count_reduction();
     }
@@ -127,7 +127,7 @@ impl Sender {
         self.partial.snack().add_to(statistics);
         if let Some(frames) = self.buffer.frames() {
             statistics.frames_written = frames.written();
-            statistics.frames_discarded = frames.abandoned();
+            statistics.frames_abandoned = frames.abandoned();
         }
     }
 }

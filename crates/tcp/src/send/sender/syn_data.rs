@@ -8,7 +8,7 @@ use earlybird_wire::{Flags, SackBlocks, SeqNum};
 impl Sender {
     /// Sends the SYN or SYN-ACK, number 0; returns whether it was sent before.
     pub(crate) fn send_syn(&mut self, flags: Flags, now: Instant) -> bool {
-        let is_retransmission = self.buffer.scoreboard().smax() > 0;
+        let is_retransmission = self.buffer.scoreboard().snd_max() > 0;
         let scoreboard = self.buffer.scoreboard_mut();
         if is_retransmission {
             scoreboard.on_retransmission(now, 0);
@@ -21,7 +21,7 @@ impl Sender {
 
     /// Sends a SYN-ACK that data may follow at once; returns whether it was sent before.
     pub(crate) fn send_syn_ack_early(&mut self, flags: Flags, now: Instant) -> bool {
-        let is_retransmission = self.buffer.scoreboard().smax() > 0;
+        let is_retransmission = self.buffer.scoreboard().snd_max() > 0;
         if is_retransmission {
             self.counters.on_sent(true);
             self.loss.timer_mut().cancel_measurement();
@@ -38,7 +38,7 @@ impl Sender {
         self.loss.timer_mut().cancel_measurement();
     }
 
-    /// Takes note that the SYN carried `bytes` of what was written, and the peer took them.
+    /// Records that the SYN carried `bytes` of what was written, and the peer took them.
     pub(crate) fn on_syn_data_accepted(&mut self, bytes: u64) {
         self.buffer.on_syn_data_accepted(bytes);
     }

@@ -49,10 +49,11 @@ impl Sender {
         self.buffer.forget_pieces();
         let scoreboard = self.buffer.scoreboard();
         let flight = self.flight(scoreboard.outstanding());
-        let is_untriggered = scoreboard.segment(scoreboard.una()).is_some_and(|(_, sent)| sent.transmissions == 1);
+        let without_fast_retransmit =
+            scoreboard.segment(scoreboard.una()).is_some_and(|(_, sent)| sent.transmissions == 1);
         // The state before the reduction is remembered first: F-RTO may find the timeout spurious.
         self.remember_reduction(true, flight.outstanding);
-        self.rate.on_timeout(cx, &flight, self.buffer.scoreboard().smax());
+        self.rate.on_timeout(cx, &flight, self.buffer.scoreboard().snd_max());
         // Abandoned frames leave the scoreboard before recovery marks what is left as lost.
         self.remove_abandoned_on_timeout(cx.now);
         self.loss.recovery_mut().on_timeout(cx.now, self.buffer.scoreboard_mut());
@@ -65,9 +66,9 @@ impl Sender {
         if self.buffer.scoreboard().outstanding() == 0 {
             self.loss.restart_timer(cx.now, self.buffer.scoreboard());
         }
-        let freeze = self.loss.note_timeout(cx.now);
-        self.counters.on_timeout(&TimeoutFacts { is_untriggered, freeze, timer });
-        cx.trace.record(cx.now, TraceEvent::Timeout { timer, freeze });
+        let stalled_for = self.loss.note_timeout(cx.now);
+        self.counters.on_timeout(&TimeoutFacts { without_fast_retransmit, stalled_for, timer });
+        cx.trace.record(cx.now, TraceEvent::Timeout { timer, stalled_for });
     }
 
     /// Acts on the deadline of a recovery that finds losses by time.
@@ -116,12 +117,12 @@ impl Sender {
     #[inline]
     pub(super) fn watch_closed_window(&mut self, now: Instant) {
         if self.buffer.scoreboard().outstanding() == 0 || self.buffer.may_hold_back() {
-            self.watch_waiting(now);
+            self.arm_probe_timer(now);
         }
     }
 
     #[inline(never)]
-    fn watch_waiting(&mut self, now: Instant) {
+    fn arm_probe_timer(&mut self, now: Instant) {
         if self.buffer.check_held_back(now) {
             return;
         }
@@ -168,7 +169,7 @@ impl Sender {
         if self.loss.probes_empty() && may_be_empty {
             self.loss.on_window_probe(true);
             self.counters.on_window_probe(false);
-            self.loss.persist_on(now);
+            self.loss.restart_persist_timer(now);
             return None;
         }
         self.send_probe(now)
@@ -183,7 +184,7 @@ impl Sender {
         self.buffer.scoreboard_mut().advance_nxt(number);
         self.rate.sample_sending(now, number);
         if self.buffer.is_beyond_window() {
-            self.loss.persist_on(now);
+            self.loss.restart_persist_timer(now);
         } else {
             // The receiver has room for it: it is a segment like any other.
             self.loss.end_persisting(now, self.buffer.scoreboard());

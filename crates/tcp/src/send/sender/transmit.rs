@@ -1,13 +1,13 @@
-//! Which segment is sent next, and what is noted about it.
+//! The choice of the next segment, and the state update on transmission.
 
 use super::{SendPath, Sender};
-use crate::policy::recovery::Limits;
+use crate::policy::recovery::SendAllowance;
 use crate::send::buffer::resegmentation::{Piece, Remainder};
-use crate::send::counters::SendLimitation;
+use crate::send::counters::LimitedBy;
 use earlybird_units::Instant;
 
 impl Sender {
-    /// Decides which segment to send now and takes note of it; returns the part of it that is sent, all in most cases.
+    /// Decides which segment to send now and records it; returns the part of it that is sent, all in most cases.
     #[inline]
     pub(crate) fn next(&mut self, now: Instant) -> Option<Piece> {
         // Plain simulations never send in pieces: their path does not shrink.
@@ -20,7 +20,7 @@ impl Sender {
                 if self.rate.slow_start_after_idle() && self.buffer.scoreboard().outstanding() == 0 {
                     self.restart_after_idle(now);
                 }
-                if !is_plain && self.is_paced_back(now) {
+                if !is_plain && self.is_blocked_by_pacer(now) {
                     return None;
                 }
                 let plain = self.buffer.plain_segment();
@@ -28,7 +28,7 @@ impl Sender {
                     self.watch_closed_window(now);
                     return None;
                 };
-                if number == self.buffer.scoreboard().smax() {
+                if number == self.buffer.scoreboard().snd_max() {
                     let piece = self.buffer.cut_segment(now, plain)?;
                     self.on_departure(now, piece.number, false);
                     return Some(piece);
@@ -41,26 +41,26 @@ impl Sender {
         self.buffer.piece(&remainder)
     }
 
-    /// Returns the number of the segment to send now: one that was sent before, or `smax` for a new one, whose length is `plain`
+    /// Returns the number of the segment to send now: one that was sent before, or `snd_max` for a new one, whose length is `plain`
     /// if it is a plain one.
     #[inline]
     fn choose(&mut self, now: Instant, plain: Option<u64>) -> Option<u64> {
-        let limits = self.limits_with(plain);
+        let allowance = self.allowance_with(plain);
         if self.send_path == SendPath::Full {
-            self.choose_beside_recovery(now, &limits)
+            self.choose_slow_path(now, &allowance)
         } else {
-            self.loss.recovery_mut().next(self.buffer.scoreboard(), &limits)
+            self.loss.recovery_mut().next(self.buffer.scoreboard(), &allowance)
         }
     }
 
     #[inline(never)]
-    fn choose_beside_recovery(&mut self, now: Instant, limits: &Limits) -> Option<u64> {
+    fn choose_slow_path(&mut self, now: Instant, allowance: &SendAllowance) -> Option<u64> {
         let next = if self.buffer.has_frames() {
-            self.next_live_segment(now)
+            self.next_unabandoned_segment(now)
         } else {
-            self.loss.next(limits, self.buffer.scoreboard())
+            self.loss.next(allowance, self.buffer.scoreboard())
         };
-        next.or_else(|| self.may_send_fin().then(|| self.buffer.scoreboard().smax()))
+        next.or_else(|| self.may_send_fin().then(|| self.buffer.scoreboard().snd_max()))
     }
 
     /// Returns whether a FIN is sent although the congestion window has no room.
@@ -68,9 +68,9 @@ impl Sender {
         self.buffer.may_send_fin() && !self.loss.recovery().is_recovering()
     }
 
-    /// Returns whether the pacer holds everything back.
+    /// Returns whether the pacer blocks transmission.
     #[inline]
-    fn is_paced_back(&mut self, now: Instant) -> bool {
+    fn is_blocked_by_pacer(&mut self, now: Instant) -> bool {
         let is_held = self.rate.holds_back(now);
         if !is_held {
             self.buffer.restore_expired_size(now);
@@ -96,7 +96,7 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called for every segment")]
     fn on_departure(&mut self, now: Instant, number: u64, is_retransmission: bool) {
-        // Before `nxt` goes past it: recovery compares the two.
+        // Before `nxt` passes it: recovery compares the two.
         self.loss.on_sent(now, number, self.buffer.scoreboard());
         if self.rate.has_sampler() {
             self.rate.sample_sending(now, number);
@@ -161,20 +161,20 @@ impl Sender {
 
     // The limit that stops the sender.
 
-    /// Takes note of what limits the sender, after nothing more could be sent; `wants_room` if a write was cut short.
+    /// Records what limits the sender, after nothing more could be sent; `awaits_send_space` if a write was cut short.
     #[inline]
-    pub(crate) fn note_limit(&mut self, now: Instant, wants_room: bool) {
-        let limit = self.limit(wants_room);
+    pub(crate) fn note_limit(&mut self, now: Instant, awaits_send_space: bool) {
+        let limit = self.limit(awaits_send_space);
         self.counters.set_limit(now, limit);
     }
 
-    /// Takes note that the sender [has nothing to send](Self::has_nothing_to_send).
+    /// Records that the sender [has nothing to send](Self::has_nothing_to_send).
     #[inline]
     pub(crate) fn note_idle(&mut self, now: Instant) {
-        self.counters.set_limit(now, SendLimitation::Idle);
+        self.counters.set_limit(now, LimitedBy::Idle);
     }
 
-    /// Takes note that the connection is not open.
+    /// Records that the connection is not open.
     #[inline]
     pub(crate) fn stop_busy_time(&mut self, now: Instant) {
         self.counters.stop_busy_time(now);
@@ -182,29 +182,29 @@ impl Sender {
 
     // The order is that of precedence: of several limits the first one counts, as in Linux's `tcp_write_xmit`.
     #[inline]
-    fn limit(&self, wants_room: bool) -> SendLimitation {
+    fn limit(&self, awaits_send_space: bool) -> LimitedBy {
         let outstanding = self.buffer.scoreboard().outstanding();
         if self.buffer.queue().unsent() == 0 {
-            return match (outstanding, wants_room) {
-                (0, _) => SendLimitation::Idle,
-                (_, true) => SendLimitation::SendBuffer,
-                (_, false) => SendLimitation::Application,
+            return match (outstanding, awaits_send_space) {
+                (0, _) => LimitedBy::Idle,
+                (_, true) => LimitedBy::SendBuffer,
+                (_, false) => LimitedBy::Application,
             };
         }
         if self.loss.persist().is_running() {
-            SendLimitation::Receiver
+            LimitedBy::Receiver
         } else if self.loss.recovery().is_recovering() {
-            SendLimitation::Network
+            LimitedBy::Network
         } else if outstanding >= self.buffer.largest_window() {
-            SendLimitation::LargestWindow
+            LimitedBy::LargestWindow
         } else if outstanding.cast_signed() as f64 + 1.0 > self.rate.cwnd() {
-            SendLimitation::Network
+            LimitedBy::Network
         } else if self.buffer.is_next_held_back() {
-            SendLimitation::Application
+            LimitedBy::Application
         } else if self.buffer.has_new_segment() {
-            SendLimitation::Network
+            LimitedBy::Network
         } else {
-            SendLimitation::Receiver
+            LimitedBy::Receiver
         }
     }
 }

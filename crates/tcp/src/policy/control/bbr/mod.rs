@@ -180,7 +180,7 @@ impl Bbr {
     /// Ends recovery when everything that was outstanding is acknowledged, and restores the window.
     fn end_recovery(&mut self, sample: &RateSample) {
         if self.recovery == RecoveryPhase::Begins {
-            self.recovery = RecoveryPhase::Until(sample.smax);
+            self.recovery = RecoveryPhase::Until(sample.snd_max);
         }
         if let RecoveryPhase::Until(end) = self.recovery
             && sample.una >= end

@@ -106,7 +106,7 @@ fn startup_ends_after_a_round_of_repair_with_six_losses_apart() {
     let ended = |numbers: &[u64], is_app_limited: bool| {
         let mut driver = Driver::new();
         driver.sample.is_app_limited = is_app_limited;
-        driver.sample.smax = 1000;
+        driver.sample.snd_max = 1000;
         driver.round(400);
         driver.bbr.on_loss(&mut Cx { now: driver.now, trace: &mut () }, &Flight::new(PIPE));
         driver.lose(numbers.iter().copied());
@@ -245,10 +245,10 @@ fn the_window_comes_back_after_a_timeout_is_repaired() {
     let before = driver.bbr.cwnd;
     driver.bbr.on_timeout(&mut Cx { now: driver.now, trace: &mut () }, &Flight::new(PIPE));
     assert!((driver.bbr.cwnd - 1.0).abs() < 1e-9);
-    (driver.sample.una, driver.sample.smax) = (100, 150);
+    (driver.sample.una, driver.sample.snd_max) = (100, 150);
     driver.round(20);
     assert!((driver.bbr.cwnd - SMALLEST_CWND).abs() < 1e-9, "{}", driver.bbr.cwnd);
-    (driver.sample.una, driver.sample.smax) = (150, 160);
+    (driver.sample.una, driver.sample.snd_max) = (150, 160);
     driver.round(1000);
     assert!(driver.bbr.cwnd >= before, "{} after {before}", driver.bbr.cwnd);
 }

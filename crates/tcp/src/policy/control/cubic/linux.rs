@@ -546,13 +546,13 @@ mod tests {
         for (version, config, beyond) in [(V23, CubicConfig::V23, 1), (V6, CubicConfig::LINUX, 0)] {
             let mut cubic = LinuxCubic::new(version, config, f64::INFINITY);
             cubic.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 20.0);
-            let (mut una, mut smax, mut now) = (1, 21, Instant::ZERO);
+            let (mut una, mut snd_max, mut now) = (1, 21, Instant::ZERO);
             while cubic.ssthresh().is_infinite() {
                 let rtt = Duration::from_millis(if una < 21 { 50 } else { 90 });
                 (una, now) = (una + 1, now + Duration::from_millis(3));
-                let progress = Progress { una, smax, ..Progress::new(1, smax - una + 1, Some(rtt)) };
+                let progress = Progress { una, snd_max, ..Progress::new(1, snd_max - una + 1, Some(rtt)) };
                 cubic.on_progress(&mut Cx { now, trace: &mut () }, &progress);
-                smax = una + cubic.cwnd() as u64;
+                snd_max = una + cubic.cwnd() as u64;
             }
             assert_eq!(cubic.cwnd - cubic.ssthresh, beyond);
         }

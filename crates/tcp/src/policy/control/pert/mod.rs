@@ -176,14 +176,14 @@ impl Pert {
         if self.flags.is_adaptive { self.signals.share() } else { HOMOGENEOUS_BETA }
     }
 
-    fn early_response(&mut self, smax: u64, growth: f64) {
+    fn early_response(&mut self, snd_max: u64, growth: f64) {
         self.responses.close();
         self.early_responses += 1;
         let cwnd = (1.0 - self.share()) * self.window.usable();
         // Without the guard one segment is the floor, as for any TCP.
         self.window.reduce_to(cwnd.max(if self.flags.is_guarded { MIN_RESPONSE_CWND } else { 1.0 }));
         // The next RTT starts with the next segment sent.
-        self.mark = smax;
+        self.mark = snd_max;
         if self.flags.growth_on_response {
             self.window.grow_by(growth * self.alpha.value() / self.window.cwnd());
         }
@@ -238,7 +238,7 @@ impl CongestionControl for Pert {
             let rest = self.window.slow_start(progress.growth);
             self.window.grow_by(rest * self.alpha.value() / self.window.cwnd());
         } else if self.draws_response(progress.una) {
-            self.early_response(progress.smax, progress.growth);
+            self.early_response(progress.snd_max, progress.growth);
         } else {
             self.avoid_congestion(cx, progress.acked, progress.growth);
         }

@@ -70,8 +70,8 @@ struct Round {
 }
 
 impl Round {
-    fn new(now: Instant, smax: u64) -> Self {
-        Self { start: now, last_ack: now, end: smax, smallest: Duration::MAX, samples: 0 }
+    fn new(now: Instant, snd_max: u64) -> Self {
+        Self { start: now, last_ack: now, end: snd_max, smallest: Duration::MAX, samples: 0 }
     }
 
     fn is_train(&mut self, now: Instant, smallest: Duration, variant: &HystartVariant) -> bool {
@@ -106,14 +106,14 @@ impl Hystart {
     /// Starts a round if the last one is over.
     fn begin_round(&mut self, now: Instant, progress: &Progress) {
         if self.round.is_none_or(|round| progress.una > round.end) {
-            self.round = Some(Round::new(now, progress.smax));
+            self.round = Some(Round::new(now, progress.snd_max));
         }
     }
 
-    fn is_full(&mut self, now: Instant, rtt: Duration, smax: u64) -> bool {
+    fn is_full(&mut self, now: Instant, rtt: Duration, snd_max: u64) -> bool {
         // Without a smallest RTT neither condition is defined.
         let Some(smallest) = self.smallest else { return false };
-        let round = self.round.get_or_insert(Round::new(now, smax));
+        let round = self.round.get_or_insert(Round::new(now, snd_max));
         // Both are evaluated: each has a state to update.
         let is_train = round.is_train(now, smallest, &self.variant);
         round.has_risen(rtt, smallest, &self.variant) || is_train
@@ -129,7 +129,7 @@ impl SlowStart for Hystart {
             if self.variant.includes_first_ack {
                 self.begin_round(now, progress);
             }
-            is_over = !self.is_found && cwnd >= LOW_WINDOW && self.is_full(now, rtt, progress.smax);
+            is_over = !self.is_found && cwnd >= LOW_WINDOW && self.is_full(now, rtt, progress.snd_max);
         }
         if !self.variant.includes_first_ack {
             self.begin_round(now, progress);

@@ -107,7 +107,7 @@ impl SlowStart for HystartPlusPlus {
             self.check_delay();
         }
         // The first ACK of a round fixes its end.
-        let window_end = *self.window_end.get_or_insert(progress.smax);
+        let window_end = *self.window_end.get_or_insert(progress.snd_max);
         if progress.una >= window_end {
             self.end_round();
         }
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn an_ack_of_ten_segments_adds_eight() {
-        let progress = Progress { una: 11, smax: 20, ..Progress::new(10, 19, None) };
+        let progress = Progress { una: 11, snd_max: 20, ..Progress::new(10, 19, None) };
         let step = HystartPlusPlus::default().on_progress(Instant::ZERO, &progress, 10.0);
         assert!((step.growth - 8.0).abs() < f64::EPSILON);
     }

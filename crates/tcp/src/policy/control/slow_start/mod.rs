@@ -78,29 +78,29 @@ pub(crate) mod rounds {
         pub(crate) cwnd: f64,
         pub(crate) now: Instant,
         una: u64,
-        smax: u64,
+        snd_max: u64,
     }
 
     impl<S: SlowStart> Rounds<S> {
         pub(crate) fn new(rule: S, cwnd: u64) -> Self {
-            Self { rule, cwnd: cwnd as f64, now: Instant::from_nanos(1_000_000_000), una: 1, smax: 1 + cwnd }
+            Self { rule, cwnd: cwnd as f64, now: Instant::from_nanos(1_000_000_000), una: 1, snd_max: 1 + cwnd }
         }
 
         /// One ACK for one segment, `spacing` after the last.
         pub(crate) fn ack(&mut self, spacing: Duration, rtt: Duration) -> Step {
             self.now += spacing;
             self.una += 1;
-            let flight = self.smax - self.una + 1;
-            let progress = Progress { una: self.una, smax: self.smax, ..Progress::new(1, flight, Some(rtt)) };
+            let flight = self.snd_max - self.una + 1;
+            let progress = Progress { una: self.una, snd_max: self.snd_max, ..Progress::new(1, flight, Some(rtt)) };
             let step = self.rule.on_progress(self.now, &progress, self.cwnd);
             self.cwnd += step.growth;
-            self.smax = self.una + self.cwnd as u64;
+            self.snd_max = self.una + self.cwnd as u64;
             step
         }
 
         /// All ACKs of one round with the given round-trip times, the last one for the rest; gives whether slow start ended.
         pub(crate) fn round(&mut self, spacing: Duration, rtts: &[Duration]) -> bool {
-            let end = self.smax;
+            let end = self.snd_max;
             let mut index = 0;
             while self.una < end {
                 let rtt = rtts[index.min(rtts.len() - 1)];

@@ -4,7 +4,7 @@ use super::Vegas;
 use super::round::SequenceState;
 use crate::policy::control::reno::SMALLEST_SSTHRESH;
 use crate::policy::control::{CongestionControl, Flight, Handshake, Progress, Window};
-use crate::policy::recovery::Missing;
+use crate::policy::recovery::LostSegmentInfo;
 use crate::policy::dupthresh::DUP_THRESH;
 use crate::trace::Cx;
 use earlybird_units::Instant;
@@ -34,7 +34,7 @@ impl Ns2Vegas {
 
     /// Reduces the window unless it was reduced since the missing segment was sent: by a quarter for its first loss, else by half.
     /// The duplicates inflate it.
-    fn reduce(&mut self, cx: &mut Cx<'_>, missing: &Missing) {
+    fn reduce(&mut self, cx: &mut Cx<'_>, missing: &LostSegmentInfo) {
         let is_newer = |sent| self.reduced_at.is_none_or(|reduced_at| reduced_at < sent);
         if !missing.sent.is_some_and(is_newer) {
             return;

@@ -142,7 +142,7 @@ impl CongestionControl for Vegas {
     }
 
     fn on_progress(&mut self, cx: &mut Cx<'_>, progress: &Progress) {
-        self.on_ack(cx, SequenceState { una: progress.una, nxt: progress.smax }, progress.rtt, progress.growth);
+        self.on_ack(cx, SequenceState { una: progress.una, nxt: progress.snd_max }, progress.rtt, progress.growth);
     }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {

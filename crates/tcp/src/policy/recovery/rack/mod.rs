@@ -5,7 +5,7 @@ mod probe;
 mod sent;
 mod window;
 
-use super::{Arrival, Limits, LossRecovery, Outcome, Timing};
+use super::{AckInput, LossRecovery, Outcome, SendAllowance, Timing};
 use crate::scoreboard::clock::timestamp;
 use crate::scoreboard::ranges::Ranges;
 use crate::scoreboard::{Acknowledgement, DeliveredSegment, Scoreboard};
@@ -27,11 +27,11 @@ pub struct RackConfig {
     pub window_persistence: u32,
     /// Whether `RACK.rtt` is the RTT of the segment delivered last in stream order, `SACKed` ones first, as in Linux
     /// (`tcp_rack_advance`); in RFC 8985 §6.2, step 2, it is that of the segment sent last.
-    pub follows_stream: bool,
+    pub rtt_from_highest_delivered: bool,
     /// Whether a `SACKed` retransmission counts as delivered for any timestamp echo, as in Linux (`tcp_sacktag_one`): behind a hole a
     /// receiver echoes the timestamp of the segment before the hole (RFC 7323 §4.3). RFC 8985 §6.2, step 2, ignores segments
     /// with an older echo.
-    pub believes_blocks: bool,
+    pub trusts_sacked_retransmissions: bool,
     /// Whether tail loss probes are sent (RFC 8985 §7).
     pub probes_tail: bool,
     /// The longest delay of the peer's ACKs, which is added to the probe timeout of a single segment; 200 ms is usual (RFC 8985
@@ -46,14 +46,14 @@ impl RackConfig {
         expects_reordering: true,
         adapts_window: true,
         window_persistence: 16,
-        follows_stream: false,
-        believes_blocks: false,
+        rtt_from_highest_delivered: false,
+        trusts_sacked_retransmissions: false,
         probes_tail: true,
         longest_ack_delay: Duration::from_millis(200),
     };
 
     /// The values of Linux.
-    pub const LINUX: Self = Self { follows_stream: true, believes_blocks: true, ..Self::RFC };
+    pub const LINUX: Self = Self { rtt_from_highest_delivered: true, trusts_sacked_retransmissions: true, ..Self::RFC };
 }
 
 /// The phase of recovery, and the segment at which it ends.
@@ -81,13 +81,13 @@ pub(crate) struct Rack {
     /// The end of the reordering window of the last overtaken segment; [`Instant::NEVER`] if none waits.
     reordering_ends: Instant,
     /// A segment that is sent regardless of the window: the first lost one at the start of recovery or after a timeout.
-    due: Option<u64>,
+    forced_retransmission: Option<u64>,
     /// Segments that limited transmit sent beyond the window since the last progress.
     limited: u64,
     found_loss: bool,
     smoothed_rtt: Option<Duration>,
-    follows_stream: bool,
-    believes_blocks: bool,
+    rtt_from_highest_delivered: bool,
+    trusts_sacked_retransmissions: bool,
 }
 
 impl Rack {
@@ -101,12 +101,12 @@ impl Rack {
             lost: Ranges::default(),
             abandoned: Ranges::default(),
             reordering_ends: Instant::NEVER,
-            due: None,
+            forced_retransmission: None,
             limited: 0,
             found_loss: false,
             smoothed_rtt: None,
-            follows_stream: config.follows_stream,
-            believes_blocks: config.believes_blocks,
+            rtt_from_highest_delivered: config.rtt_from_highest_delivered,
+            trusts_sacked_retransmissions: config.trusts_sacked_retransmissions,
         }
     }
 
@@ -130,12 +130,12 @@ impl Rack {
         // The ACK of a retransmitted segment may be that of the original: if it echoes an older timestamp, or arrives sooner than
         // the smallest RTT (RFC 8985 §6.2, step 2).
         let is_unambiguous = |delivered: &DeliveredSegment| {
-            let echo = ack.echo.filter(|_| !self.believes_blocks || delivered.number < scoreboard.una());
+            let echo = ack.echo.filter(|_| !self.trusts_sacked_retransmissions || delivered.number < scoreboard.una());
             let is_older = |echo: u32| echo.wrapping_sub(timestamp(delivered.departed)).cast_signed() < 0;
             let is_soon = |smallest| now - delivered.departed < smallest;
             !(echo.is_some_and(is_older) || self.window.smallest_rtt().is_some_and(is_soon))
         };
-        let last_in_stream = self.follows_stream.then(|| scoreboard.una());
+        let last_in_stream = self.rtt_from_highest_delivered.then(|| scoreboard.una());
         self.transmissions.on_delivered(now, scoreboard.delivered(), is_unambiguous, last_in_stream);
         self.window.on_ack(ack.duplicate.is_some(), scoreboard);
     }
@@ -157,7 +157,7 @@ impl Rack {
         self.transmissions.overtaken.retain(|sent| {
             let lost_at = sent.departed + time_limit;
             let is_current = sent.is_current(scoreboard);
-            // A segment sent again since is judged by its last transmission.
+            // A retransmitted segment uses the time of its last transmission.
             let waits = is_current && !lost.contains(sent.number);
             if waits && lost_at <= now {
                 lost.insert(sent.number..sent.number + 1);
@@ -180,8 +180,8 @@ impl Rack {
 
     /// Enters fast recovery. Segments of limited transmit do not count as flight (RFC 5681 §3.2).
     fn enter(&mut self, scoreboard: &Scoreboard, acknowledged: u64) -> Outcome {
-        self.phase = Phase::Fast(scoreboard.smax());
-        self.due = self.lost.first();
+        self.phase = Phase::Fast(scoreboard.snd_max());
+        self.forced_retransmission = self.lost.first();
         self.probe.forget();
         let flight = (scoreboard.outstanding() + acknowledged).saturating_sub(self.limited);
         Outcome::Loss { duplicates: 0, flight }
@@ -200,37 +200,37 @@ impl Rack {
     }
 
     #[inline]
-    fn new_segment(scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
-        (limits.has_new && scoreboard.outstanding() < limits.wnd).then(|| scoreboard.smax())
+    fn new_segment(scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
+        (allowance.has_new && scoreboard.outstanding() < allowance.wnd).then(|| scoreboard.snd_max())
     }
 
     /// Returns the new segment that may be sent now, within the window.
     #[inline]
-    fn next_new(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
-        let new = Self::new_segment(scoreboard, limits)?;
-        let is_beyond = self.phase == Phase::Open && !limits.has_room_after(scoreboard.outstanding());
+    fn next_new(&mut self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
+        let new = Self::new_segment(scoreboard, allowance)?;
+        let is_beyond = self.phase == Phase::Open && !allowance.has_room_after(scoreboard.outstanding());
         self.limited += u64::from(is_beyond);
         Some(new)
     }
 
     /// Returns the next segment if there may be something to retransmit.
     #[inline(never)]
-    fn next_in_repair(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
+    fn next_in_repair(&mut self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
         if self.probe.is_due() {
-            let new = Self::new_segment(scoreboard, limits);
-            return new.or_else(|| scoreboard.smax().checked_sub(1).filter(|last| *last >= scoreboard.una()));
+            let new = Self::new_segment(scoreboard, allowance);
+            return new.or_else(|| scoreboard.snd_max().checked_sub(1).filter(|last| *last >= scoreboard.una()));
         }
-        if self.due.is_some() {
-            return self.due;
+        if self.forced_retransmission.is_some() {
+            return self.forced_retransmission;
         }
         // A single segment beyond a window that has opened since is sent again.
-        if scoreboard.nxt() < scoreboard.smax() && scoreboard.outstanding() == 1 {
+        if scoreboard.nxt() < scoreboard.snd_max() && scoreboard.outstanding() == 1 {
             return Some(scoreboard.nxt());
         }
-        if !self.has_room(scoreboard, limits, self.not_in_flight(scoreboard)) {
+        if !self.has_room(scoreboard, allowance, self.not_in_flight(scoreboard)) {
             return None;
         }
-        self.lost.first().or_else(|| self.next_new(scoreboard, limits))
+        self.lost.first().or_else(|| self.next_new(scoreboard, allowance))
     }
 
     /// Returns the number of segments on the scoreboard that are lost and not retransmitted.
@@ -255,13 +255,13 @@ impl Rack {
 
     /// Returns whether one more segment fits into the window. Without limited transmit, `SACKed` segments make room in recovery only.
     #[inline]
-    fn has_room(&self, scoreboard: &Scoreboard, limits: &Limits, not_in_flight: u64) -> bool {
+    fn has_room(&self, scoreboard: &Scoreboard, allowance: &SendAllowance, not_in_flight: u64) -> bool {
         let counts_sacked = self.limited_transmit || self.phase != Phase::Open;
         let sacked = scoreboard.sacked().total();
         let pipe = scoreboard.outstanding().saturating_sub(sacked + not_in_flight);
         let in_flight = pipe + if counts_sacked { 0 } else { sacked };
         // One segment may always be sent: after the loss of a single segment half the window may be less than one.
-        in_flight == 0 || in_flight.cast_signed() as f64 + 1.0 <= limits.cwnd
+        in_flight == 0 || in_flight.cast_signed() as f64 + 1.0 <= allowance.cwnd
     }
 }
 
@@ -271,7 +271,8 @@ impl Rack {
     pub(crate) fn read(&mut self, now: Instant, ack: &Acknowledgement, scoreboard: &Scoreboard) -> Outcome {
         self.on_delivered(now, ack, scoreboard);
         // Pacing may still delay the retransmission: keep it while it is lost.
-        self.due = self.due.filter(|due| self.lost.contains(*due));
+        self.forced_retransmission =
+            self.forced_retransmission.filter(|forced_retransmission| self.lost.contains(*forced_retransmission));
         let before = self.phase;
         let is_repaired = self.leave_if_repaired(scoreboard);
         self.limited = if ack.advanced > 0 { 0 } else { self.limited };
@@ -326,8 +327,8 @@ impl LossRecovery for Rack {
         true
     }
 
-    fn on_ack(&mut self, arrival: &Arrival<'_>, scoreboard: &mut Scoreboard) -> Outcome {
-        self.read(arrival.now, arrival.ack, scoreboard)
+    fn on_ack(&mut self, input: &AckInput<'_>, scoreboard: &mut Scoreboard) -> Outcome {
+        self.read(input.now, input.ack, scoreboard)
     }
 
     /// Returns whether nothing was overtaken and no probe is outstanding: an ACK in order overtakes nothing.
@@ -343,7 +344,7 @@ impl LossRecovery for Rack {
             self.transmissions.on_progress(rtt, scoreboard.una());
             self.probe.on_progress();
         }
-        self.due = None;
+        self.forced_retransmission = None;
         self.limited = 0;
         self.found_loss = false;
         self.reordering_ends = Instant::NEVER;
@@ -360,14 +361,14 @@ impl LossRecovery for Rack {
             scoreboard.forget_sacked();
         }
         let time_limit = self.transmissions.rtt() + self.reordering_window(scoreboard);
-        for number in scoreboard.una()..scoreboard.smax() {
+        for number in scoreboard.una()..scoreboard.snd_max() {
             let sent_at = scoreboard.segment(number).map_or(now, |(_, sent)| sent.departed);
             if (number == scoreboard.una() || sent_at + time_limit <= now) && !scoreboard.sacked().contains(number) {
                 self.lost.insert(number..number + 1);
             }
         }
-        self.phase = if scoreboard.outstanding() > 0 { Phase::AfterTimeout(scoreboard.smax()) } else { Phase::Open };
-        self.due = self.lost.first();
+        self.phase = if scoreboard.outstanding() > 0 { Phase::AfterTimeout(scoreboard.snd_max()) } else { Phase::Open };
+        self.forced_retransmission = self.lost.first();
         self.limited = 0;
         self.reordering_ends = Instant::NEVER;
         self.probe.forget();
@@ -380,25 +381,26 @@ impl LossRecovery for Rack {
     fn abort_recovery(&mut self, _scoreboard: &mut Scoreboard) {
         self.phase = Phase::Open;
         self.lost.clear();
-        self.due = None;
+        self.forced_retransmission = None;
     }
 
     fn retransmit_all(&mut self, scoreboard: &Scoreboard) {
-        self.lost.insert(scoreboard.una()..scoreboard.smax());
-        self.due = self.lost.first();
+        self.lost.insert(scoreboard.una()..scoreboard.snd_max());
+        self.forced_retransmission = self.lost.first();
     }
 
     #[inline]
-    fn next(&mut self, scoreboard: &Scoreboard, limits: &Limits) -> Option<u64> {
-        let is_out_of_turn = self.probe.is_due() || self.due.is_some() || scoreboard.nxt() < scoreboard.smax();
+    fn next(&mut self, scoreboard: &Scoreboard, allowance: &SendAllowance) -> Option<u64> {
+        let is_out_of_turn =
+            self.probe.is_due() || self.forced_retransmission.is_some() || scoreboard.nxt() < scoreboard.snd_max();
         if is_out_of_turn || self.has_not_in_flight() {
-            return self.next_in_repair(scoreboard, limits);
+            return self.next_in_repair(scoreboard, allowance);
         }
-        if self.has_room(scoreboard, limits, 0) { self.next_new(scoreboard, limits) } else { None }
+        if self.has_room(scoreboard, allowance, 0) { self.next_new(scoreboard, allowance) } else { None }
     }
 
     fn on_sent(&mut self, now: Instant, number: u64, scoreboard: &Scoreboard) {
-        self.due = None;
+        self.forced_retransmission = None;
         if !self.lost.is_empty() {
             self.lost.remove(number);
         }
@@ -411,7 +413,7 @@ impl LossRecovery for Rack {
 
     /// Moves the segment to the abandoned ones, for which no probe is sent.
     fn skip_abandoned(&mut self, _now: Instant, number: u64, _scoreboard: &Scoreboard) {
-        self.due = None;
+        self.forced_retransmission = None;
         if self.lost.contains(number) {
             self.lost.remove(number);
             self.abandoned.insert(number..number + 1);
@@ -473,7 +475,7 @@ mod tests {
                 now += Duration::from_millis(pause);
                 for _ in 0..sent {
                     scoreboard.push(now, scoreboard.end_position() + 10, Flags::ACK);
-                    sent_by(&mut rack, now, scoreboard.smax() - 1, &scoreboard);
+                    sent_by(&mut rack, now, scoreboard.snd_max() - 1, &scoreboard);
                 }
                 if event == 0 && scoreboard.outstanding() > 0 {
                     let number = scoreboard.una() + acked % scoreboard.outstanding();

@@ -122,7 +122,7 @@ impl Probe {
     pub(super) fn on_sent(&mut self, is_new: bool, scoreboard: &Scoreboard) {
         self.is_due = false;
         self.in_flight = Some(ProbeInFlight {
-            end: scoreboard.smax(),
+            end: scoreboard.snd_max(),
             position: scoreboard.end_position(),
             is_retransmission: !is_new,
         });

@@ -79,7 +79,7 @@ impl ReorderingWindow {
         self.round_ends = self.round_ends.filter(|end| scoreboard.una() < *end);
         if self.adapts && has_duplicate && self.round_ends.is_none() {
             // RFC 8985 §6.2, step 4: at most one increment per RTT.
-            self.round_ends = Some(scoreboard.smax());
+            self.round_ends = Some(scoreboard.snd_max());
             self.reo_wnd_mult += 1;
             self.reo_wnd_persist = self.persistence;
         }
