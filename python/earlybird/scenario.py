@@ -612,11 +612,11 @@ class Backlog:
 
     discard_past_deadline: Time | None = None
     """
-    Abandons what was written longer ago than this.
+    Abandons data that was written longer ago than this.
     """
     discard_hopeless: Time | None = None
     """
-    Abandons what could not be there within this time of its writing even if it left now: half a round trip earlier.
+    Abandons data that cannot arrive within this time after it was written even if it is sent now: half a round trip earlier.
     """
 
 
@@ -797,13 +797,13 @@ class DeadlineClient:
     """
     heartbeat: Time | None = None
     """
-    Write a small frame back when nothing new came for this long; `0s` is never (default: three periods with `mtcp`, `tcp-rtm`
+    Send a small frame to the sender when no new data arrived for this long; `0s` is never (default: three periods with `mtcp`, `tcp-rtm`
     and `earlybird-rt`, else never).
     """
     patient: bool | Parameter | None = None
     """
-    Step over a hole only when what is behind it is due, so that of several units missing each has until its own time
-    (default: with `earlybird-rt`; the MTCP paper steps over the whole hole when the first unit is due).
+    Skip a hole only when the data behind it is due, so that each of several missing units can arrive until its own playout
+    time (default: with `earlybird-rt`; the MTCP paper skips the whole hole when the first unit is due).
     """
     playback_delay: Time | None = None
     """
@@ -859,7 +859,7 @@ class DualPi2:
     """
     ramp_start: Time | None = None
     """
-    Waiting time from which on the low-latency queue marks by itself (default 0.8 ms) …
+    Queueing delay from which on the low-latency queue marks by itself (default 0.8 ms) …
     """
     target: Time | None = None
     """
@@ -1397,7 +1397,7 @@ class RebufferClient:
     """
     resume: int | Parameter | None = None
     """
-    Units that must be there before it goes on after a stall (default 1).
+    Units that must be buffered before playback resumes after a stall (default 1).
     """
     start: int | Parameter | None = None
     """
@@ -1615,7 +1615,7 @@ class SendLimit:
 
     packets: int | Parameter | None = None
     """
-    So many packets.
+    A number of packets.
     """
     cwnd: WindowLimit | None = None
     """
@@ -1754,7 +1754,7 @@ class Client:
     """
     rebuffer: RebufferClient | None = None
     """
-    Stops when the next unit is not there, and goes on when enough of them are.
+    Stops when the next unit is not there, and resumes when enough units are buffered.
     """
 
 
@@ -1851,8 +1851,8 @@ class Queue:
 @dataclass(kw_only=True)
 class RealTime:
     """
-    The real-time mode of TCP, policy by policy. Values left out come from the transport: ordinary TCP has none of it, `mtcp`
-    and its relatives have what their authors describe.
+    The policies of TCP's real-time mode. Values left out come from the transport: ordinary TCP has none, `mtcp` and the other
+    real-time transports have those that their authors describe.
     """
 
     backlog: Backlog | None = None
@@ -1865,12 +1865,12 @@ class RealTime:
     """
     replace_late: bool | Parameter | None = None
     """
-    Send, in place of a packet that is to be sent again and would come after the client's playback delay, the oldest one of its
-    size that waits and would not (TCP Hollywood's inconsistent retransmission).
+    Replace the contents of a retransmission that would arrive after the client's playback delay by the oldest waiting packet of
+    its size that would not (TCP Hollywood's inconsistent retransmission).
     """
     retransmit: bool | Parameter | None = None
     """
-    Send again what was lost.
+    Retransmit lost packets.
     """
     send_limit: SendLimit | None = None
     """
@@ -1878,11 +1878,11 @@ class RealTime:
     """
     skip_notice: bool | Parameter | None = None
     """
-    Offer the SNACK option, which tells the sender what was stepped over. A peer without it gets ordinary TCP.
+    Offer the SNACK option, which reports to the sender what was skipped. A peer without it gets ordinary TCP.
     """
     skip_reduces: bool | Parameter | None = None
     """
-    Reduce the window, once per round trip at most, when a packet was stepped over that was lost and has reduced nothing.
+    Reduce the window, at most once per round trip, when a lost packet was skipped that has not reduced it.
     """
 
 
