@@ -2,7 +2,8 @@
 //! released a fixed time after it was written.
 //!
 //! The receiver tells of a gap at once and repeats what is missing at intervals; the sender repairs first and sends what is
-//! new afterwards. A packet that is not there at its time is skipped.
+//! new afterwards. A packet that is not there when the next one is due is skipped; without one it is released when it arrives,
+//! however late, as in Haivision's implementation. The sender drops what is older than the latency and a second.
 //!
 //! Assumptions and omissions:
 //!

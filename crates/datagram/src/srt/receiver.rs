@@ -58,9 +58,8 @@ impl Receiver {
     fn on_data(&mut self, header: &SrtData, datagram: &Datagram) {
         self.acks.on_arrival(self.now);
         self.one_way.get_or_insert(self.now - header.written);
-        let is_late = self.release_time(header.written).is_some_and(|time| time < self.now);
         let had_holes = self.window.has_holes();
-        let arrived = Arrived { datagram: *datagram, written: header.written, is_late };
+        let arrived = Arrived { datagram: *datagram, written: header.written };
         if let Some(gap) = self.window.insert(header.sequence, arrived) {
             self.report_from = Some(self.report_from.map_or(gap, |from| from.min(gap)));
             if !had_holes {
@@ -97,13 +96,14 @@ impl Receiver {
         self.release_time(self.window.front()?.written)
     }
 
-    /// Releases packets whose time has come, up to one that completes a unit. What is missing before them is given up
-    /// (§4.6).
+    /// Releases packets whose time has come, up to one that completes a unit. What is missing before them is given up (§4.6). A
+    /// packet that arrives after its time is released at once, unless a later one was: Haivision's implementation discards only
+    /// what lies before the start of its buffer (`CUDT::tsbpd`, `handleSocketPacketReception`).
     pub(crate) fn take_completed(&mut self) -> Option<u32> {
         while self.next_release().is_some_and(|time| time <= self.now) {
             let arrived = self.window.pop()?;
             self.acks.on_progress(self.now, self.window.next_missing());
-            let unit = if arrived.is_late { None } else { self.inbox.take(&arrived.datagram) };
+            let unit = self.inbox.take(&arrived.datagram);
             if unit.is_some() {
                 return unit;
             }

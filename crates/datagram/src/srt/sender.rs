@@ -23,10 +23,10 @@ pub struct Sender {
     repeated: u64,
 }
 
-/// Packets are kept at least this long (§4.6).
+/// Packets are kept for the latency, but at least this long (`SRT_TLPKTDROP_MINTHRESHOLD_MS` of Haivision's implementation).
 const SHORTEST_KEEPING: Duration = Duration::from_secs(1);
-/// … and this many times the latency (§4.6).
-const KEEPING: f64 = 1.25;
+/// … and for two ticks more (`CUDT::sndDropTooLate`; the draft recommends 1.25 times the latency in all, §4.6).
+const REACTION: Duration = Duration::from_millis(20);
 
 impl Sender {
     pub(crate) fn new(parameters: Parameters, mss: u16) -> Self {
@@ -89,7 +89,7 @@ impl Sender {
     }
 
     fn drop_too_late(&mut self, now: Instant) {
-        let keeping = self.latency.over(self.round_trip.rtt).mul_f64(KEEPING).max(SHORTEST_KEEPING);
+        let keeping = self.latency.over(self.round_trip.rtt).max(SHORTEST_KEEPING) + REACTION;
         let kept = Instant::from_nanos(now.as_nanos().saturating_sub(keeping.as_nanos()));
         self.buffer.drop_older(kept);
     }

@@ -22,8 +22,6 @@ pub(crate) struct Window {
 pub(crate) struct Arrived {
     pub(crate) datagram: Datagram,
     pub(crate) written: Instant,
-    /// Whether it came after its time: it is no longer missing, but not released either.
-    pub(crate) is_late: bool,
 }
 
 impl Window {
@@ -104,7 +102,7 @@ mod tests {
     use alloc::vec::Vec;
 
     fn packet() -> Arrived {
-        Arrived { datagram: Datagram::default(), written: Instant::ZERO, is_late: false }
+        Arrived { datagram: Datagram::default(), written: Instant::ZERO }
     }
 
     #[test]

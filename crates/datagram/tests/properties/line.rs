@@ -40,6 +40,8 @@ pub(crate) struct Log {
     pub(crate) released: Vec<(u32, Instant)>,
     /// Packets with payload: number, whether a repair, when sent.
     pub(crate) sent: Vec<(u32, bool, Instant)>,
+    /// Packets with payload that arrived, each the first time: number and time.
+    pub(crate) arrived: Vec<(u32, Instant)>,
     /// Repairs that arrived: number and time.
     pub(crate) repairs: Vec<(u32, Instant)>,
     pub(crate) naks: Vec<Instant>,
@@ -51,6 +53,20 @@ impl Log {
     /// Returns when a unit was released.
     pub(crate) fn release_of(&self, unit: u32) -> Option<Instant> {
         self.released.iter().find(|(released, _)| *released == unit).map(|(_, at)| *at)
+    }
+
+    fn note_arrival(&mut self, sequence: u32, is_retransmission: bool, now: Instant) {
+        if self.arrival_of(sequence).is_none() {
+            self.arrived.push((sequence, now));
+        }
+        if is_retransmission {
+            self.repairs.push((sequence, now));
+        }
+    }
+
+    /// Returns when a packet arrived first.
+    pub(crate) fn arrival_of(&self, sequence: u32) -> Option<Instant> {
+        self.arrived.iter().find(|(arrived, _)| *arrived == sequence).map(|(_, at)| *at)
     }
 
     /// Returns when a packet was sent once more.
@@ -104,10 +120,8 @@ impl Line<'_> {
     fn advance(&mut self, now: Instant) {
         while let Some(index) = self.in_flight.iter().position(|(at, ..)| *at <= now) {
             let (_, to, datagram) = self.in_flight.remove(index);
-            if let DatagramHeader::SrtData(header) = datagram.header
-                && header.is_retransmission
-            {
-                self.log.repairs.push((header.sequence, now));
+            if let DatagramHeader::SrtData(header) = datagram.header {
+                self.log.note_arrival(header.sequence, header.is_retransmission, now);
             }
             self.ends[to].on_datagram(now, &datagram);
             self.serve(to, now);

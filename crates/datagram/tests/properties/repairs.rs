@@ -113,6 +113,52 @@ fn a_unit_that_cannot_be_repaired_in_time_is_skipped_and_the_next_one_released_i
     conforms(Area::Traffic, "srt", DRAFT, "too-late packet drop at the receiver (§4.6)", "one unit lost, 49 in time");
 }
 
+/// Haivision's implementation (`CUDT::tsbpd`): a queue that grows beyond the latency delays a stream; it does not discard it.
+#[test]
+fn packets_that_a_queue_delays_beyond_the_latency_are_released_as_they_arrive() {
+    let (latency, queue) = (Duration::from_millis(120), Duration::from_millis(800));
+    let log = talk(srt(latency), &[100; 50], &mut |sending| {
+        vec![if sending.data().is_some_and(|(packet, _)| packet >= 10) { queue } else { Duration::ZERO }]
+    });
+    let expected = |unit| if unit < 10 { release(unit, latency) } else { release(unit, queue) };
+    assert_eq!(log.released, (0..50).map(|unit| (unit, expected(unit))).collect::<Vec<_>>());
+    let what = "packets delayed beyond the latency (`CUDT::tsbpd`), 40 of 50";
+    conforms(Area::Traffic, "srt", "Haivision's libsrt", what, "all released, as they arrive");
+}
+
+/// What comes after a later packet was released is discarded (`handleSocketPacketReception`: "belated").
+#[test]
+fn a_packet_that_arrives_after_a_later_one_was_released_is_discarded() {
+    let latency = Duration::from_millis(120);
+    let log = talk(srt(latency), &[100; 50], &mut |sending| match sending.data() {
+        Some((20, true)) => Fate::new(),
+        Some((20, false)) => vec![Duration::from_millis(300)],
+        _ => vec![Duration::ZERO],
+    });
+    assert_released_in_time(&log, latency, &[20]);
+}
+
+/// On a line that is too slow, with a queue longer than the latency, most packets come late and are released all the same.
+#[test]
+fn a_line_that_is_too_slow_carries_what_it_can() {
+    let mut free = Instant::ZERO;
+    let log = talk(srt(Duration::from_millis(120)), &[1000; 500], &mut |sending| {
+        if sending.data().is_none() {
+            return vec![Duration::ZERO];
+        }
+        // Half of what is written, one packet every 40 ms, and a queue of 400 ms.
+        let wait = free.max(sending.at) - sending.at;
+        if wait > Duration::from_millis(400) {
+            return Fate::new();
+        }
+        free = sending.at + wait + PERIOD * 2;
+        vec![wait]
+    });
+    // 250 in the time of the writing, and the queue after it.
+    let released = log.released.len();
+    assert!((200..=261).contains(&released), "{released} of 500 units were released on a line for half of them");
+}
+
 #[test]
 fn a_packet_that_is_overtaken_is_released_in_its_turn() {
     let late = Duration::from_millis(30);
