@@ -751,7 +751,8 @@ class Copa:
 
     compete: bool | Parameter | None = None
     """
-    Whether it claims more of the queue beside flows that fill it (the paper's competitive mode; default true).
+    Whether it claims more of the queue beside flows that fill it (the paper's competitive mode; default true). Several flows of
+    Copa then fill the buffer beside one another: false where nobody else shares their link.
     """
     delta: float | Parameter | None = None
     """

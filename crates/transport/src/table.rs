@@ -77,7 +77,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         name: "srt",
         kind: Kind::Datagram(Datagram::Srt),
-        title: "Datagrams in live mode: lost ones are asked for at once, and all are released at a set time or never",
+        title: "Datagrams in live mode: lost ones are asked for at once, and each is released at a set time, or late if nothing newer was",
         source: "draft-sharabayko-srt-01; Haivision's libsrt where it says nothing",
         parameters: &["srt"],
         detections: PLAIN,

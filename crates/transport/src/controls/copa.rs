@@ -17,14 +17,15 @@ pub struct Copa {
     /// Time for which a minimum RTT sample is valid (default 10 s).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rtt_window: Option<Time>,
-    /// Whether it claims more of the queue beside flows that fill it (the paper's competitive mode; default true).
+    /// Whether it claims more of the queue beside flows that fill it (the paper's competitive mode; default true). Several flows of
+    /// Copa then fill the buffer beside one another: false where nobody else shares their link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compete: Option<bool>,
 }
 
 impl ControlTable for Copa {
     const NAME: &'static str = "copa";
-    const TITLE: &'static str = "Copa: a few packets in the queue, which is empty every few round trips; paced; beside others that fill it, as they do";
+    const TITLE: &'static str = "Copa: a few packets in the queue, which is empty every few round trips; paced; fills the queue beside flows that do, and beside others of its own unless `compete = false`";
     const SOURCE: &'static str = "Arun and Balakrishnan, NSDI 2018; its authors' genericCC";
 
     fn control(&self, _profile: Profile) -> Control {
