@@ -89,6 +89,16 @@ impl PlayoutLog {
     pub(crate) fn stalled(&self, end: Instant) -> Duration {
         self.stalls_until(end).fold(Duration::ZERO, |sum, (_, length)| sum + length)
     }
+
+    /// Returns the mean length of its stalls in seconds; not a number without any.
+    pub(crate) fn mean_stall(&self, end: Instant) -> f64 {
+        self.stalled(end).as_secs_f64() / self.stalls() as f64
+    }
+
+    /// Returns the length of its longest stall; nothing without any.
+    pub(crate) fn longest_stall(&self, end: Instant) -> Option<Duration> {
+        self.stalls_until(end).map(|(_, length)| length).max()
+    }
 }
 
 #[cfg(test)]
@@ -103,6 +113,15 @@ mod tests {
         log.take(at(2), Playout::Resumed(Duration::from_secs(1)));
         log.take(at(7), Playout::Stalled);
         assert_eq!((log.stalls(), log.stalled(at(10))), (2, Duration::from_secs(4)));
+        assert_eq!((log.mean_stall(at(10)), log.longest_stall(at(10))), (2.0, Some(Duration::from_secs(3))));
+        log.take(at(8), Playout::Resumed(Duration::from_secs(1)));
+        assert_eq!((log.mean_stall(at(10)), log.longest_stall(at(10))), (1.0, Some(Duration::from_secs(1))));
+    }
+
+    #[test]
+    fn without_a_stall_there_is_neither_a_mean_nor_a_longest_one() {
+        let log = PlayoutLog::default();
+        assert!(log.mean_stall(Instant::ZERO).is_nan() && log.longest_stall(Instant::ZERO).is_none());
     }
 
     #[test]

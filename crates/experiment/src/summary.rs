@@ -53,6 +53,8 @@ pub(crate) fn summarise(
         ("playback_delay_s".into(), view.mean_over_viewers(PlayoutLog::mean_delay)),
         ("frames_dropped_share".into(), view.mean_over_encoders(EncoderLog::dropped_share)),
         ("stalls".into(), view.mean_over_viewers(|log| log.stalls() as f64)),
+        ("mean_stall_s".into(), view.mean_stall().map(Value::Float)),
+        ("longest_stall_s".into(), view.longest_stall().map(Value::Float)),
         ("interarrival_stddev_ms".into(), media(&|flow| 1e3 * spacing_deviation(flow))),
     ];
     for seconds in NAMED_DELAYS {
@@ -126,8 +128,26 @@ impl View<'_> {
         }
     }
 
+    fn viewers(&self) -> impl Iterator<Item = &PlayoutLog> {
+        self.recorder.flows.iter().filter_map(|flow| flow.playout.as_ref())
+    }
+
+    /// Returns the mean length of a stall in seconds, of all viewers together; nothing without stalls.
+    fn mean_stall(&self) -> Option<f64> {
+        // Pooled, not a mean of means: viewers without stalls have no length.
+        let stalls: u64 = self.viewers().map(PlayoutLog::stalls).sum();
+        let stalled: f64 = self.viewers().map(|log| log.stalled(self.plan.end).as_secs_f64()).sum();
+        (stalls > 0).then(|| stalled / stalls as f64)
+    }
+
+    /// Returns the length of the longest stall of all viewers in seconds; nothing without stalls.
+    fn longest_stall(&self) -> Option<f64> {
+        let longest = self.viewers().filter_map(|log| log.longest_stall(self.plan.end)).max();
+        longest.map(Duration::as_secs_f64)
+    }
+
     fn mean_over_viewers(&self, value: impl Fn(&PlayoutLog) -> f64) -> Option<Value> {
-        let values: Vec<f64> = self.recorder.flows.iter().filter_map(|flow| flow.playout.as_ref()).map(value).collect();
+        let values: Vec<f64> = self.viewers().map(value).collect();
         (!values.is_empty()).then(|| Value::Float(values.iter().sum::<f64>() / values.len() as f64))
     }
 

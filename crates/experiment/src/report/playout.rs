@@ -35,7 +35,12 @@ pub(super) fn columns(table: Table, records: &[FlowRecord], end: Instant) -> Tab
     let real = |value: fn(&PlayoutLog) -> f64| {
         records.iter().map(move |flow| flow.playout.as_ref().map_or(f64::NAN, value)).collect::<Vec<_>>()
     };
-    let stalled = |log: &PlayoutLog| log.stalled(end).as_secs_f64();
+    let at_end = |value: fn(&PlayoutLog, Instant) -> f64| {
+        records
+            .iter()
+            .map(move |flow| flow.playout.as_ref().map_or(f64::NAN, |log| value(log, end)))
+            .collect::<Vec<_>>()
+    };
     table
         .integer("units_played", of(|log| log.played))
         .integer("units_lost", of(|log| log.lost))
@@ -44,7 +49,9 @@ pub(super) fn columns(table: Table, records: &[FlowRecord], end: Instant) -> Tab
         .float("playback_delay_s", real(PlayoutLog::mean_delay))
         .float("startup_delay_s", real(|log| log.start_up.map_or(f64::NAN, Duration::as_secs_f64)))
         .integer("stalls", of(PlayoutLog::stalls))
-        .float("stalled_s", records.iter().map(|flow| flow.playout.as_ref().map_or(f64::NAN, stalled)))
+        .float("stalled_s", at_end(|log, end| log.stalled(end).as_secs_f64()))
+        .float("mean_stall_s", at_end(PlayoutLog::mean_stall))
+        .float("longest_stall_s", at_end(|log, end| log.longest_stall(end).map_or(f64::NAN, Duration::as_secs_f64)))
         .integer("heartbeats", of(|log| log.heartbeats))
         .integer("reports", of(|log| log.reports))
 }
