@@ -21,9 +21,9 @@ def scenario(cell: dict[str, Any]) -> dict[str, Any]:
     """Return the cell of a measurement as a scenario."""
     losses = {"loss": [{"bernoulli": {"probability": cell["loss"]}}]} if cell["loss"] else {}
     line = {"rate": cell["link"], "delay": "20ms", "queue": {"bytes": 200_000}} | losses
-    way = {"from": "left", "to": "right"}
-    stream = way | {"name": "stream", "application": {"cbr": {"rate": RATE, "packet": PACKET}}}
-    transfer = way | {
+    ends = {"from": "left", "to": "right"}
+    stream = ends | {"name": "stream", "application": {"cbr": {"rate": RATE, "packet": PACKET}}}
+    transfer = ends | {
         "name": "transfer",
         "application": {"bulk": {}},
         "endpoint": {"transport": "cubic-rack", "profile": "linux"},

@@ -126,7 +126,7 @@ fn packets_that_a_queue_delays_beyond_the_latency_are_released_as_they_arrive() 
     conforms(Area::Traffic, "srt", "Haivision's libsrt", what, "all released, as they arrive");
 }
 
-/// What comes after a later packet was released is discarded (`handleSocketPacketReception`: "belated").
+/// A packet behind which a later one was released is discarded (`handleSocketPacketReception`: "belated").
 #[test]
 fn a_packet_that_arrives_after_a_later_one_was_released_is_discarded() {
     let latency = Duration::from_millis(120);
