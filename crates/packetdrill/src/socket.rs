@@ -11,6 +11,7 @@ pub(crate) type SocketId = u32;
 
 /// Options that `setsockopt` and `fcntl` set.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "socket options of Linux that are on or off")]
 pub(crate) struct Settings {
     pub(crate) is_nonblocking: bool,
     pub(crate) send_buffer: u64,

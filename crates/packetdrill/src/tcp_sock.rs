@@ -18,6 +18,7 @@ use std::net::SocketAddr;
 use urgent::Urgent;
 
 /// A connection of a socket.
+#[expect(clippy::struct_excessive_bools, reason = "states of a Linux socket that are independent of each other")]
 pub(crate) struct TcpSock {
     pub(crate) connection: Connection,
     pub(crate) local: SocketAddr,
