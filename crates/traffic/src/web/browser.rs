@@ -136,7 +136,9 @@ impl<P: Pages> Browser<P> {
         let line = &mut self.lines[line];
         line.awaits = None;
         let object = line.began.take().map(|began| Transfer { kind: TransferKind::Object, began });
-        object.into_iter().for_each(|object| io.complete(object));
+        if let Some(object) = object {
+            io.complete(object);
+        }
         if self.persistence == Persistence::PerObject {
             line.response.take().into_iter().for_each(|connection| io.close(connection));
         }
