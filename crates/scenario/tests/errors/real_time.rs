@@ -15,7 +15,7 @@ use rstest::rstest;
 )]
 #[case(
     "flows.clip.client={ rebuffer = { resume = 0 } }",
-    "flows.clip.client.rebuffer.resume: `0` is too small; allowed: a whole number of at least 1. hint: Units that must be there before it goes on after a stall (default 1)."
+    "flows.clip.client.rebuffer.resume: `0` is too small; allowed: a whole number of at least 1. hint: Units that must be buffered before playback resumes after a stall (default 1)."
 )]
 #[case(
     "flows.clip.endpoint={ real-time = { delivery = \"in-order\" } }",

@@ -221,7 +221,7 @@ use rstest::rstest;
 )]
 #[case(
     "network.dumbbell.bottleneck.queue=5",
-    "network.dumbbell.bottleneck.queue: `5` is not one of the choices; allowed: {QUEUES}. hint: The queue in front."
+    "network.dumbbell.bottleneck.queue: `5` is not one of the choices; allowed: {QUEUES}. hint: The queue in front (default: `\"unlimited\"`, which never drops)."
 )]
 #[case(
     "buffer=0",
