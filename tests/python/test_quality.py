@@ -292,7 +292,7 @@ def test_a_viewer_that_skips_had_stalls() -> None:
     assert quality.live_latency_s == pytest.approx(0.3)
 
 
-def test_a_queue_without_limit_was_not_told() -> None:
+def test_a_queue_without_limit_is_reported() -> None:
     text = viewer('deadline = { playback-delay = "300ms" }').replace("1.9Mb/s", "6Mb/s")
     flood = text.replace('"cubic-rack"', '"udp"').replace(", queue = { packets = 60 }", "")
     (note,) = queue_hints(earlybird.run(flood))

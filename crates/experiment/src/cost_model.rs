@@ -108,7 +108,7 @@ fn gigabytes(bytes: f64) -> String {
     if bytes < 1e9 { format!("{:.0} MB", bytes / 1e6) } else { format!("{:.1} GB", bytes / 1e9) }
 }
 
-/// What a group would send, and the links that its data cross.
+/// The data that a group would send, and the links that they cross.
 struct Demand {
     /// Bytes with headers that its flows would send over links without limit.
     bytes: f64,

@@ -1,8 +1,8 @@
-//! What a link measured in the measured interval of a run.
+//! The measurements of a link in the measured interval of a run.
 
 use earlybird_sim::{Arrivals, Link, LinkReading};
 
-/// What a link measured at both ends of the measured interval.
+/// The measurements of a link at both ends of the measured interval.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkMeasures {
     pub(crate) start: LinkReading,

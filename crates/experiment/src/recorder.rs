@@ -50,7 +50,7 @@ pub(crate) struct FlowRecord {
     pub(crate) min_rtt: Option<Duration>,
     pub(crate) early_responses: u64,
     pub(crate) bytes_delivered: u64,
-    /// What was sent and delivered before the measured interval.
+    /// Counts of sent and delivered data before the measured interval.
     before: Progress,
     pub(crate) media: Option<MediaLog>,
     /// Counters of the real-time mode at sender and receiver, of the last connection.
@@ -94,7 +94,7 @@ impl Size {
     }
 }
 
-/// What a flow has sent and delivered.
+/// Counts of the data that a flow has sent and delivered.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     packets_sent: u64,

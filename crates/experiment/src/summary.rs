@@ -91,7 +91,7 @@ struct View<'a> {
     plan: &'a Plan,
     recorder: &'a Recorder,
     link: Option<&'a Link>,
-    /// What the link measured, of the bottleneck.
+    /// Measurements of the bottleneck.
     bottleneck: Option<LinkMeasures>,
     /// By group, whether its data cross the bottleneck.
     crossing: Vec<bool>,

@@ -27,7 +27,7 @@ fn remarks(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn one_of_two_like_films_got_everything_and_nothing_was_said() {
+fn one_of_two_equal_films_that_starves_the_other_is_warned_of() {
     let all = remarks(FILMS);
     assert_eq!(all.len(), 1, "{all:?}");
     assert!(all[0].contains("flows.film.start") && all[0].contains("in step"), "{all:?}");

@@ -1,6 +1,6 @@
 use earlybird_units::Instant;
 
-/// What a completed transfer was.
+/// The kind of a completed transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferKind {
     /// A file of a given size: all that its flow sends.
@@ -14,8 +14,8 @@ pub enum TransferKind {
 /// A transfer of a given amount of data that is complete: all of it was acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// What it was.
+    /// The kind of transfer.
     pub kind: TransferKind,
-    /// When it began: when its connection was opened, or its request written.
+    /// The time at which its connection was opened, or its request written.
     pub began: Instant,
 }

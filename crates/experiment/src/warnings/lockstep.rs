@@ -6,7 +6,7 @@ use earlybird_scenario::{Application, Cbr, Network, Scenario, ScenarioError, Sta
 use earlybird_sim::Carrier;
 use std::collections::BTreeMap;
 
-/// What two constant-rate flows have in common that keep step.
+/// The common properties of two constant-rate flows that keep step.
 type Step = (String, Time, u64);
 
 /// Lists groups of datagram flows whose packets always come to a full queue in the same order, so that one flow may get

@@ -1,4 +1,4 @@
-//! What a link has counted and measured up to a time, and between two times.
+//! Counts and measurements of a link up to a time, and between two times.
 
 use super::{Counters, Link};
 use crate::packet::Packet;
@@ -55,7 +55,7 @@ impl LinkCounts {
     }
 }
 
-/// What became of the packets that arrived between two times.
+/// The fates of the packets that arrived between two times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrivals {
     /// Packets that arrived.
@@ -75,7 +75,7 @@ impl Arrivals {
     }
 }
 
-/// What a link has counted and measured from the start of the run up to a time.
+/// Counts and measurements of a link from the start of the run up to a time.
 ///
 /// A packet that arrives at that time is not counted; a transmission that ends at that time has ended.
 #[derive(Clone, Debug)]
@@ -112,7 +112,7 @@ impl LinkReading {
     }
 }
 
-/// What is at a link at a time, and how far the sums that count on arrival are ahead of it.
+/// The packets at a link at a time, and the lead of the sums that count on arrival.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Held {
     /// Packets in the queue.
@@ -250,8 +250,8 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    /// A packet that a link took: arrival, start and end of its transmission, size and group.
-    struct Taken {
+    /// A packet that a link accepted: arrival, start and end of its transmission, size and group.
+    struct AcceptedPacket {
         came: Instant,
         start: Instant,
         end: Instant,
@@ -272,7 +272,7 @@ mod tests {
     }
 
     /// Returns packets in, out, dropped and waiting, and bytes out, from a list of what was taken and of what was dropped.
-    fn counts(taken: &[&Taken], dropped: &[&(Instant, u32)], at: Instant) -> [u64; 5] {
+    fn counts(taken: &[&AcceptedPacket], dropped: &[&(Instant, u32)], at: Instant) -> [u64; 5] {
         let came = taken.iter().filter(|packet| packet.came < at);
         let out: Vec<_> = came.clone().filter(|packet| packet.end <= at).collect();
         let [came, dropped] = [came.count(), dropped.iter().filter(|(came, _)| *came < at).count()];
@@ -306,7 +306,7 @@ mod tests {
                     let start = now.max(free);
                     free = start + Duration::from_micros(bytes.into());
                     prop_assert_eq!(timestamp.at, free);
-                    taken.push(Taken { came: now, start, end: free, bytes, group });
+                    taken.push(AcceptedPacket { came: now, start, end: free, bytes, group });
                 } else {
                     dropped.push((now, group));
                 }

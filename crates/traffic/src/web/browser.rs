@@ -55,7 +55,7 @@ pub struct Browser<P> {
     exchanges: Vec<Exchange>,
     lines: Vec<Line>,
     state: State,
-    /// When the page's first request was written.
+    /// The time at which the page's first request was written.
     began: Instant,
 }
 
@@ -76,7 +76,7 @@ struct Line {
     response: Option<ConnectionId>,
     /// Bytes of the answer that is awaited.
     awaits: Option<u64>,
-    /// When its request was written.
+    /// The time at which its request was written.
     began: Option<Instant>,
 }
 
