@@ -116,7 +116,7 @@ fn the_made_up_film_is_read_from_beside_the_scenario() {
     "f.txt",
     "# head\n\n0 I 0 800\n1 P 80 100\n2 B 40 100\n",
     "",
-    "`40` in line 5 of f.txt goes back in time; allowed: a time of at least 80, that of the frame before. hint: where frames stand in the order of decoding with the times of showing, give `fps`."
+    "`40` in line 5 of f.txt decreases; allowed: a time of at least 80, that of the frame before. hint: where frames stand in the order of decoding with the times of showing, give `fps`."
 )]
 #[case(
     "g.txt",
