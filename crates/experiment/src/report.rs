@@ -235,7 +235,7 @@ fn link_groups(plan: &Plan, network: &Network) -> Table {
         .flat_map(|(link, measures)| (0..measures.end.groups.len()).map(move |group| (*link, measures, group)))
         .collect();
     let counts = || rows.iter().map(|(_, link, group)| link.end.groups[*group]);
-    let measured = || rows.iter().map(|(_, link, group)| link.arrivals_of(*group));
+    let arrivals = || rows.iter().map(|(_, link, group)| link.arrivals_of(*group));
     Table::default()
         .string("link", rows.iter().map(|(link, ..)| link.name.clone()))
         .string("group", rows.iter().map(|(.., group)| plan.groups[*group].flow.name.clone()))
@@ -245,9 +245,9 @@ fn link_groups(plan: &Plan, network: &Network) -> Table {
         .integer("packets_waiting", counts().map(|counts| counts.packets_waiting))
         .integer("packets_marked", counts().map(|counts| counts.packets_marked))
         .integer("bytes_out", counts().map(|counts| counts.bytes_out))
-        .integer("measured_packets_in", measured().map(|arrivals| arrivals.packets_in))
-        .integer("measured_packets_dropped", measured().map(|arrivals| arrivals.packets_dropped))
-        .float("drop_rate", measured().map(|arrivals| arrivals.share(arrivals.packets_dropped).unwrap_or(0.0)))
+        .integer("measured_packets_in", arrivals().map(|arrivals| arrivals.packets_in))
+        .integer("measured_packets_dropped", arrivals().map(|arrivals| arrivals.packets_dropped))
+        .float("drop_rate", arrivals().map(|arrivals| arrivals.share(arrivals.packets_dropped).unwrap_or(0.0)))
 }
 
 /// Drops of each link by flow and cause.

@@ -67,8 +67,11 @@ fn the_mean_queue_counted_waiting_after_the_end_of_the_run() {
             .filter(|((at, subject), _)| *at >= 2.0 && subject == "left-right")
             .map(|(_, value)| value)
             .collect();
-        let sampled = samples.iter().sum::<f64>() / samples.len() as f64;
-        assert!(samples.len() == 800 && (mean - sampled).abs() < 0.02 * sampled + 0.5, "{queue}: {mean}, {sampled}");
+        let mean_of_samples = samples.iter().sum::<f64>() / samples.len() as f64;
+        assert!(
+            samples.len() == 800 && (mean - mean_of_samples).abs() < 0.02 * mean_of_samples + 0.5,
+            "{queue}: {mean}, {mean_of_samples}"
+        );
     }
 }
 
@@ -250,8 +253,7 @@ application = {{ {application} }}
 
 #[test]
 fn a_file_that_ended_before_the_warm_up_had_a_throughput_of_a_few_kilobits() {
-    let report =
-        file("endpoint = { transport = \"cubic-rack\", profile = \"linux\" }", r#"bulk = { bytes = 1000000 }"#);
+    let report = file("endpoint = { transport = \"cubic-rack\", profile = \"linux\" }", "bulk = { bytes = 1000000 }");
     let [time, rate] = ["completion_time_s", "throughput_bps"].map(|name| real(&report, "flows", name)[0]);
     // The handshake takes a round trip, and the last byte another one until it is acknowledged.
     assert!((0.8 + 0.08..3.0).contains(&time), "{time} s");

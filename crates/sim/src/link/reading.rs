@@ -160,7 +160,7 @@ impl MeasuredInterval {
 impl Link {
     /// Sets the interval that is measured. Must be called before the first packet.
     pub fn measure_between(&mut self, from: Instant, until: Instant) {
-        self.measured = Box::new(MeasuredInterval { ends: [from, until], readings: Vec::new() });
+        *self.measured = MeasuredInterval { ends: [from, until], readings: Vec::new() };
         self.next_reading = from;
     }
 
