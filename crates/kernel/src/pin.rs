@@ -145,7 +145,9 @@ fn begin(request: &Load, cleanup: &mut Cleanup) -> Result<Registration> {
 /// Replies with one line. The parent closes the pipe after it.
 fn answer(answer: &Value) -> Result {
     let mut out = std::io::stdout();
-    writeln!(out, "{answer}").and_then(|()| out.flush()).map_err(|error| Error::context("the output cannot be written", error))
+    writeln!(out, "{answer}")
+        .and_then(|()| out.flush())
+        .map_err(|error| Error::context("the output cannot be written", error))
 }
 
 fn apply(request: &Load, note: &mut dyn FnMut(UndoStep) -> Result) -> Result {
