@@ -15,10 +15,9 @@ from rich.progress import Task, TaskID
 
 import earlybird
 from conftest import HUNG, SMALL, command, store_bytes
-from earlybird import WorkerError
+from earlybird import WorkerError, run_specs
 from earlybird.pool import Job, batches
 from earlybird.progress import RateColumn
-from earlybird.run_specs import TestbedRun
 from earlybird.store import Store
 from earlybird.sweeps import missing_jobs, plan
 
@@ -179,7 +178,7 @@ def test_of_each_seed_the_longest_runs_are_begun_first(small: Path, tmp_path: Pa
 
 
 def test_short_runs_are_submitted_together_and_long_ones_singly() -> None:
-    spec = TestbedRun("{}")
+    spec = run_specs.TestbedRun("{}")
     jobs = [Job(str(number), spec, number, seconds) for number, seconds in enumerate([3.0, 0.4, *[0.1] * 100])]
     handed = list(batches(jobs, 2))
     assert [len(batch) for batch in handed[:3]] == [1, 2, 5]

@@ -176,7 +176,7 @@ impl Twins {
         let was_slow_start = self.cwnd() < self.endpoint.ssthresh();
         let responses = self.endpoint.gauges().early_responses;
         let mut progress = Progress::new(acked.into(), self.cwnd() as u64, rtt);
-        (progress.una, progress.nxt, progress.smax, progress.growth) = (self.una, nxt, nxt, growth.into());
+        (progress.una, progress.nxt, progress.snd_max, progress.growth) = (self.una, nxt, nxt, growth.into());
         self.endpoint.on_progress(&mut Cx { now: self.now, trace: &mut () }, &progress);
         let state = self.kernel_step(&step);
         // The endpoint draws a random number only if a response is possible.
