@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from earlybird.result import Result
     from earlybird.statistics import Estimate
 
-LINUX = {"sack-rack": "reno", "cubic-rack": "cubic", "bbr-rack": "bbr", "pert-rack": "pert"}
+LINUX = {"sack-rack": "reno", "cubic-rack": "cubic", "bbr1-rack": "bbr", "pert-rack": "pert"}
 """Transports under the profile `linux`, and their names in the kernel."""
 LOADED = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 """The congestion controls that the kernel has now."""

@@ -436,6 +436,12 @@ Transport: TypeAlias = (
         "bbr-er-fg",
         "bbr-rack",
         "bbr-rack-fg",
+        "bbr1",
+        "bbr1-fg",
+        "bbr1-er",
+        "bbr1-er-fg",
+        "bbr1-rack",
+        "bbr1-rack-fg",
         "copa",
         "copa-fg",
         "copa-er",
@@ -649,6 +655,26 @@ class Bbr:
     probe_rtt_interval: Time | None = None
     """
     Time between probes of the round trip (`BBR.ProbeRTTInterval`; default 5 s).
+    """
+
+
+@dataclass(kw_only=True)
+class Bbr1:
+    """
+    Parameters of BBR version 1; those left out are Linux's constants.
+    """
+
+    min_rtt_window: Time | None = None
+    """
+    Time for which a minimum RTT sample is valid, and so between probes of the round trip (`bbr_min_rtt_win_sec`; default 10 s).
+    """
+    policer_detection: bool | Parameter | None = None
+    """
+    Whether it paces at the rate of a policer that its losses seem to come from (`bbr_lt_bw_sampling`; default true).
+    """
+    probe_rtt_duration: Time | None = None
+    """
+    Time with four packets in flight in such a probe (`bbr_probe_rtt_mode_ms`; default 200 ms).
     """
 
 
@@ -1960,6 +1986,10 @@ class Endpoint:
     bbr: Bbr | None = None
     """
     BBR's parameters; those left out come from the draft (transports with `bbr`).
+    """
+    bbr1: Bbr1 | None = None
+    """
+    Parameters of BBR version 1; those left out are Linux's constants (transports with `bbr1`).
     """
     copa: Copa | None = None
     """

@@ -2,8 +2,8 @@
 
 use earlybird_scenario::{Profile, Scenario, resolve};
 use earlybird_tcp::{
-    Config, Control, CubicConfig, NewRenoFlags, Recovery, Segmentation, SlowStartRule, Undo, VegasParameters,
-    WindowReduction,
+    Bbr1Parameters, Config, Control, CubicConfig, NewRenoFlags, Recovery, Segmentation, SlowStartRule, Undo,
+    VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 use rstest::rstest;
@@ -81,6 +81,7 @@ fn linux_without_a_transport_has_renos_window_though_linux_has_not() {
 #[case("tahoe", Control::Tahoe, Recovery::Tahoe)]
 #[case("cubic-er", Control::Cubic(CubicConfig::LINUX), Recovery::Rfc6675)]
 #[case("vegas", Control::Vegas(VegasParameters::LINUX), Recovery::Rack)]
+#[case("bbr1", Control::Bbr1(Bbr1Parameters::LINUX), Recovery::Rack)]
 #[case("mtcp", Control::Reno, Recovery::Rack)]
 fn a_name_means_the_same_window_on_linux(
     #[case] transport: &str,
@@ -94,6 +95,7 @@ fn a_name_means_the_same_window_on_linux(
 #[rstest]
 #[case("cubic", WindowReduction::Proportional, Undo::Either, true)]
 #[case("bbr", WindowReduction::Immediate, Undo::Either, true)]
+#[case("bbr1", WindowReduction::Immediate, Undo::Either, true)]
 #[case("newreno", WindowReduction::Immediate, Undo::Either, true)]
 #[case("tahoe", WindowReduction::Immediate, Undo::None, false)]
 fn the_recovery_of_the_linux_profile_is_replaced_where_it_does_not_fit(

@@ -30,6 +30,7 @@ built_in! {
     cubic: Cubic,
     pert: Pert,
     bbr: Bbr,
+    bbr1: Bbr1,
     copa: Copa,
     prague: Prague,
 }

@@ -9,6 +9,8 @@ use rstest::rstest;
 #[case("pert", Kind::control("pert").unwrap(), Detection::Duplicates, false)]
 #[case("pert-er", Kind::control("pert").unwrap(), Detection::EarlyRetransmission, false)]
 #[case("bbr", Kind::control("bbr").unwrap(), Detection::Duplicates, false)]
+#[case("bbr1", Kind::control("bbr1").unwrap(), Detection::Duplicates, false)]
+#[case("bbr1-rack", Kind::control("bbr1").unwrap(), Detection::Rack, false)]
 #[case("copa", Kind::control("copa").unwrap(), Detection::Duplicates, false)]
 #[case("copa-rack", Kind::control("copa").unwrap(), Detection::Rack, false)]
 #[case("hollywood-rack", Kind::RealTime(Preset::Hollywood), Detection::Rack, false)]

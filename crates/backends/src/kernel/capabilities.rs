@@ -118,6 +118,8 @@ fn control_of(transport: Transport, available: &[String]) -> Result<String, Scen
     }
     let name = match &transport.kind {
         Kind::Repair(Repair::Sack | Repair::Reno) => "reno",
+        // What Linux calls `bbr` is version 1.
+        Kind::Control(name) if name.as_str() == "bbr1" => "bbr",
         Kind::Control(name) => name.as_str(),
         Kind::Datagram(_) | Kind::Quic(_) => return Err(refuse("is not TCP, and cannot be run")),
         Kind::RealTime(_) => return Err(refuse("needs endpoints that are not the kernel's, so that it cannot be run")),

@@ -7,7 +7,7 @@ mod seen;
 mod simulated;
 
 use earlybird_sim::{CodelSettings, Discipline, LinkSettings, Loss, LossRule, Network, QueueLimit, RouteId};
-use earlybird_tcp::{BbrParameters, Config, Control, EcnMode, Recovery, Segmentation};
+use earlybird_tcp::{Bbr1Parameters, BbrParameters, Config, Control, EcnMode, Recovery, Segmentation};
 use earlybird_units::{Duration, Instant, Rate, SeedTree};
 use rstest::rstest;
 use seen::Seen;
@@ -68,6 +68,10 @@ fn bbr() -> Config {
     Config::linux().with_control(Control::Bbr(BbrParameters::DEFAULT))
 }
 
+fn bbr1() -> Config {
+    Config::linux().with_control(Control::Bbr1(Bbr1Parameters::LINUX))
+}
+
 fn marked() -> Config {
     Config::linux().with_ecn(EcnMode::Classic)
 }
@@ -84,6 +88,7 @@ fn reno_rack() -> Config {
 #[case::cubic_fast(Config::linux(), Bottleneck { rate: 50_000_000, limit: 200, ..PLAIN })]
 #[case::cubic_slow(Config::linux(), Bottleneck { rate: 2_000_000, delay: Duration::from_millis(75), ..PLAIN })]
 #[case::bbr(bbr(), PLAIN)]
+#[case::bbr1(bbr1(), PLAIN)]
 #[case::rfc(Config::rfc(), PLAIN)]
 #[case::rfc_with_losses(Config::rfc(), Bottleneck { loss: 0.03, ..PLAIN })]
 #[case::reno_with_rack(reno_rack(), Bottleneck { loss: 0.01, limit: 20, ..PLAIN })]

@@ -73,10 +73,10 @@ pub(crate) fn run(forward: LinkSettings, flows: &[Flow], from: u64, until: u64) 
 /// Notes every change of BBR's state, of the first flow.
 #[derive(Debug, Default)]
 pub(crate) struct Visits {
-    states: Vec<(Instant, BbrState)>,
+    pub(crate) states: Vec<(Instant, BbrState)>,
     /// The bandwidth at the end of startup, and at the last probe.
-    bandwidth: f64,
-    last_bandwidth: f64,
+    pub(crate) bandwidth: f64,
+    pub(crate) last_bandwidth: f64,
 }
 
 impl Observer for Visits {

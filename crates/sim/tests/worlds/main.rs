@@ -3,6 +3,7 @@
 
 mod allocations;
 mod bbr;
+mod bbr1;
 mod conservation;
 mod copa;
 mod datagrams;

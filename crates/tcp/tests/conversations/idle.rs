@@ -4,7 +4,7 @@ use crate::follows;
 use crate::host::Host;
 use crate::plain;
 use earlybird_conformance::Area;
-use earlybird_tcp::{BbrParameters, Config, Control, CubicConfig, Recovery};
+use earlybird_tcp::{Bbr1Parameters, BbrParameters, Config, Control, CubicConfig, Recovery};
 use earlybird_units::Duration;
 
 /// A window of 40 that was full, all acknowledged at 300 ms; the timeout is 1 s.
@@ -94,9 +94,10 @@ fn a_window_that_was_closed_for_long_opens_to_a_decayed_congestion_window() {
 #[test]
 fn other_controls_keep_an_idle_window() {
     let bbr = plain().with_control_only(Control::Bbr(BbrParameters::DEFAULT));
+    let bbr1 = plain().with_control_only(Control::Bbr1(Bbr1Parameters::LINUX));
     let off = plain().with_slow_start_after_idle(false);
     let own = Config::earlybird_rt(Duration::from_millis(200)).with_real_time(plain().real_time);
-    for config in [off, bbr, own.with_timestamps(false).with_recovery_only(Recovery::Rack)] {
+    for config in [off, bbr, bbr1, own.with_timestamps(false).with_recovery_only(Recovery::Rack)] {
         let mut host = Host::connected(&config.with_initial_window(10));
         host.write(10_000).at(5000).ack(11, &[]).at(6000);
         let cwnd = host.connection.cwnd();

@@ -2,8 +2,8 @@
 
 use crate::host::Host;
 use earlybird_tcp::{
-    BbrParameters, Config, CongestionControl, Control, ControlFactory, ControlSetup, CopaParameters, CubicConfig, Cx,
-    Flight, PertFlags, PragueParameters, Progress, VegasParameters, Window,
+    Bbr1Parameters, BbrParameters, Config, CongestionControl, Control, ControlFactory, ControlSetup, CopaParameters,
+    CubicConfig, Cx, Flight, PertFlags, PragueParameters, Progress, VegasParameters, Window,
 };
 use earlybird_units::{Duration, Instant, SeedTree};
 
@@ -101,6 +101,7 @@ fn every_control_has_a_name() {
         (Control::Cubic(CubicConfig::RFC9438), "cubic"),
         (Control::Vegas(VegasParameters::NS2), "vegas"),
         (Control::Bbr(BbrParameters::DEFAULT), "bbr"),
+        (Control::Bbr1(Bbr1Parameters::LINUX), "bbr1"),
         (Control::Copa(CopaParameters::DEFAULT), "copa"),
         (Control::Prague(PragueParameters::DEFAULT), "prague"),
         (Config::earlybird_rt(Duration::from_millis(250)).control, "tolerant"),

@@ -177,7 +177,8 @@ fn ns2_probes_with_its_idle_timer() {
 fn every_control_goes_on_where_it_was_when_the_window_opens() {
     let cubic = Control::Cubic(CubicConfig::RFC9438);
     let bbr = Control::Bbr(earlybird_tcp::BbrParameters::DEFAULT);
-    for control in [Control::Reno, cubic, bbr] {
+    let bbr1 = Control::Bbr1(earlybird_tcp::Bbr1Parameters::LINUX);
+    for control in [Control::Reno, cubic, bbr, bbr1] {
         for recovery in [Recovery::Rfc6675, Recovery::Rack] {
             let mut host = Host::connected(&plain().with_control_only(control).with_recovery_only(recovery));
             host.receives(". 1:1(0) ack 1 win 0").write(100_000).sends_nothing();

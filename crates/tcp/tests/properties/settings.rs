@@ -1,11 +1,11 @@
 //! Connections of every kind.
 
 use earlybird_tcp::{
-    Acking, AgeReference, AlphaRule, Backlog, BbrParameters, Config, Control, CopaParameters, CubicConfig, CurveTail,
-    Delivery, Dupthresh, EcnMode, IdleRto, InitialSsthresh, Lifetimes, LossFactor, MaxDelay, NewRenoFlags, PertFlags,
-    PiDesign, PragueParameters, RackConfig, RealTime, ReceiveBuffer, Recovery, RecoveryRules, RtoConfig, RtoRestart,
-    Segmentation, SendBufferLimit, SkipResponse, SlowStartRule, SpuriousDetection, Undo, VegasParameters,
-    WindowReduction,
+    Acking, AgeReference, AlphaRule, Backlog, Bbr1Parameters, BbrParameters, Config, Control, CopaParameters,
+    CubicConfig, CurveTail, Delivery, Dupthresh, EcnMode, IdleRto, InitialSsthresh, Lifetimes, LossFactor, MaxDelay,
+    NewRenoFlags, PertFlags, PiDesign, PragueParameters, RackConfig, RealTime, ReceiveBuffer, Recovery, RecoveryRules,
+    RtoConfig, RtoRestart, Segmentation, SendBufferLimit, SkipResponse, SlowStartRule, SpuriousDetection, Undo,
+    VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 use proptest::prelude::*;
@@ -19,6 +19,7 @@ pub(crate) enum Family {
     Pert,
     Cubic,
     Bbr,
+    Bbr1,
     Copa,
     Prague,
     Tahoe,
@@ -38,8 +39,17 @@ pub(crate) enum Repair {
 }
 
 impl Family {
-    const ALL: [Self; 8] =
-        [Self::Reno, Self::Pert, Self::Cubic, Self::Bbr, Self::Copa, Self::Prague, Self::Tahoe, Self::Vegas];
+    const ALL: [Self; 9] = [
+        Self::Reno,
+        Self::Pert,
+        Self::Cubic,
+        Self::Bbr,
+        Self::Bbr1,
+        Self::Copa,
+        Self::Prague,
+        Self::Tahoe,
+        Self::Vegas,
+    ];
 
     /// Returns every recovery that goes with the control: Tahoe's with that alone, and Vegas' too.
     pub(crate) fn repairs(self) -> Vec<Repair> {
@@ -48,7 +58,7 @@ impl Family {
         match self {
             Self::Tahoe => vec![Tahoe],
             Self::Vegas => common.into_iter().chain([Vegas]).collect(),
-            Self::Reno | Self::Pert | Self::Cubic | Self::Bbr | Self::Copa | Self::Prague => common,
+            Self::Reno | Self::Pert | Self::Cubic | Self::Bbr | Self::Bbr1 | Self::Copa | Self::Prague => common,
         }
     }
 
@@ -58,6 +68,7 @@ impl Family {
             Self::Pert => pert().prop_map(Control::Pert).boxed(),
             Self::Cubic => cubic().prop_map(Control::Cubic).boxed(),
             Self::Bbr => Just(Control::Bbr(BbrParameters::DEFAULT)).boxed(),
+            Self::Bbr1 => Just(Control::Bbr1(Bbr1Parameters::LINUX)).boxed(),
             Self::Copa => copa().prop_map(Control::Copa).boxed(),
             Self::Prague => prague().prop_map(Control::Prague).boxed(),
             Self::Tahoe => Just(Control::Tahoe).boxed(),

@@ -30,7 +30,7 @@ fn fingerprint(diary: &str) -> u64 {
 
 /// Returns what is driven over what, by name: every named sender over every named path, and what was drawn.
 fn cases() -> impl Iterator<Item = (String, Config, Conditions)> {
-    let named = senders::all().into_iter().flat_map(|(sender, config)| {
+    let named = senders::all().into_iter().chain(senders::undrawn()).flat_map(|(sender, config)| {
         path::all().into_iter().map(move |(path, conditions)| (format!("{sender}/{path}"), config, conditions))
     });
     let drawn = drawn::numbers().map(|number| {

@@ -1,16 +1,26 @@
 //! Every kind of sender, by name.
 
 use earlybird_tcp::{
-    Acking, AgeReference, BbrParameters, Config, Control, CopaParameters, CubicConfig, Dsack, Dupthresh, EcnMode,
-    NewRenoFlags, PertFlags, PragueParameters, RackConfig, RealTime, Recovery, RtoConfig, RtoRestart, Segmentation,
-    SendBufferLimit, SlowStartRule, SpuriousDetection, Undo, VegasParameters, WindowReduction,
+    Acking, AgeReference, Bbr1Parameters, BbrParameters, Config, Control, CopaParameters, CubicConfig, Dsack,
+    Dupthresh, EcnMode, NewRenoFlags, PertFlags, PragueParameters, RackConfig, RealTime, Recovery, RtoConfig,
+    RtoRestart, Segmentation, SendBufferLimit, SlowStartRule, SpuriousDetection, Undo, VegasParameters,
+    WindowReduction,
 };
 use earlybird_units::Duration;
 
 /// Returns every sender: the parts that go together, in the profiles that have them.
 pub(crate) fn all() -> Vec<(String, Config)> {
-    let parts = [controls(), recoveries(), details(), real_time()];
-    parts.into_iter().flatten().map(|(name, config)| (name.to_owned(), config)).collect()
+    owned([controls(), recoveries(), details(), real_time()].into_iter().flatten())
+}
+
+/// Returns named senders that are not drawn from: one more of those would change every drawn sender.
+pub(crate) fn undrawn() -> Vec<(String, Config)> {
+    let bbr1 = racked(Control::Bbr1(Bbr1Parameters::LINUX));
+    owned([("bbr1", bbr1), ("bbr1-rfc6675", bbr1.with_recovery_only(Recovery::Rfc6675))].into_iter())
+}
+
+fn owned(named: impl Iterator<Item = (&'static str, Config)>) -> Vec<(String, Config)> {
+    named.map(|(name, config)| (name.to_owned(), config)).collect()
 }
 
 type Named = Vec<(&'static str, Config)>;

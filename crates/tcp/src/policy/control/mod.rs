@@ -7,6 +7,7 @@ pub(crate) mod registry;
 pub(crate) mod slow_start;
 
 use crate::policy::recovery::LostSegmentInfo;
+use crate::policy::send_quantum::send_quantum;
 use crate::trace::{Cx, TraceEvent};
 use core::fmt::Debug;
 use earlybird_units::{Duration, Instant};
@@ -24,6 +25,8 @@ controls! {
         pert: Pert(PertFlags),
         /// BBR version 3.
         bbr: Bbr(BbrParameters),
+        /// BBR version 1, as Linux has it.
+        bbr1: Bbr1(Bbr1Parameters),
         /// Copa: the rate 1/(δ·dq).
         copa: Copa(CopaParameters),
         /// A cubic function of the time since the last loss.
@@ -209,6 +212,10 @@ pub trait CongestionControl: Debug + Send {
     /// Returns the pacing rate in full segments per second; `None` while it is unknown.
     fn pacing_rate(&self) -> Option<f64> {
         None
+    }
+    /// Returns how many segments leave at once at this pacing rate (draft-ietf-ccwg-bbr, "Send Quantum").
+    fn send_quantum(&self, rate: f64) -> f64 {
+        send_quantum(rate)
     }
     /// Returns the control as a model of the path, if it is one.
     fn path_model(&mut self) -> Option<&mut dyn path::PathModel> {

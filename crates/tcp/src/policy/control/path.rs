@@ -26,6 +26,14 @@ pub struct RateSample {
     pub total_delivered: u64,
     /// Segments sent and neither delivered nor lost (`C.inflight`).
     pub in_flight: u64,
+    /// The same before the ACK.
+    pub prior_in_flight: u64,
+    /// Segments that were lost and are not delivered yet, whether or not they were sent again.
+    pub unrepaired: u64,
+    /// Time until the pacer sends the next segment.
+    pub pacing_delay: Duration,
+    /// Whether the ACK may have been delayed: it acknowledges a short segment that nothing else was sent with.
+    pub may_be_delayed: bool,
     /// Whether the window was full at some time in the last RTT.
     pub is_cwnd_limited: bool,
     /// Number of the lowest unacknowledged segment.
@@ -55,12 +63,21 @@ pub struct LostSegment {
     pub is_app_limited: bool,
     /// Segments delivered so far.
     pub total_delivered: u64,
+    /// Segments that are still in flight.
+    pub in_flight: u64,
 }
 
 impl LostSegment {
-    /// Returns the lost segment `number` of `tx_in_flight` segments in flight.
+    /// Returns the lost segment `number`, with which `tx_in_flight` segments were in flight when it was sent and when it was lost.
     pub const fn new(number: u64, tx_in_flight: u64) -> Self {
-        Self { number, tx_in_flight, lost: 1, is_app_limited: false, total_delivered: 0 }
+        Self {
+            number,
+            tx_in_flight,
+            lost: 1,
+            is_app_limited: false,
+            total_delivered: 0,
+            in_flight: tx_in_flight.saturating_sub(1),
+        }
     }
 }
 

@@ -208,7 +208,7 @@ impl CongestionState {
     /// Records that `size` full segments are sent, where segments are paced.
     pub(super) fn pace(&mut self, now: Instant, size: f64, rate: f64) {
         if let Some(pacer) = &mut self.pacer {
-            pacer.on_sent(now, size, rate);
+            pacer.on_sent(now, size, rate, || self.control.send_quantum(rate));
         }
     }
 
@@ -429,10 +429,12 @@ impl CongestionState {
         }
     }
 
-    /// Passes the rate sample of the last ACK to the control.
-    pub(super) fn update_model(&mut self, now: Instant, snd_max: u64) {
+    /// Passes the rate sample of the last ACK to the control; `is_short` if it acknowledged a short segment alone.
+    pub(super) fn update_model(&mut self, now: Instant, snd_max: u64, is_short: bool) {
         let (Some(sampler), Some(model)) = (&mut self.sampler, self.control.path_model()) else { return };
-        if let Some(sample) = sampler.sample(now, snd_max) {
+        if let Some(mut sample) = sampler.sample(now, snd_max) {
+            sample.pacing_delay = self.pacer.as_ref().map_or(Duration::ZERO, |pacer| pacer.delay(now));
+            sample.may_be_delayed &= is_short;
             model.on_sample(now, &sample);
         }
         // A model that sends less than its window allows must mark its samples app-limited.

@@ -1,6 +1,5 @@
 //! Pacing: segments leave at a rate instead of in bursts (draft-ietf-ccwg-bbr, "Pacing Rate" and "Send Quantum").
 
-use crate::policy::send_quantum::send_quantum;
 use earlybird_units::{Duration, Instant};
 
 /// Holds segments back until they may be sent.
@@ -27,16 +26,22 @@ impl Pacer {
         if self.is_holding { self.release } else { Instant::NEVER }
     }
 
+    /// Returns the time until the next segment may be sent.
+    pub(crate) fn delay(&self, now: Instant) -> Duration {
+        self.release.max(now) - now
+    }
+
     /// Clears the deadline once it has come.
     pub(crate) fn on_timeout(&mut self, now: Instant) {
         self.is_holding &= now < self.release;
     }
 
     /// Records that a segment is sent: `size` in full segments, `rate` in full segments per second.
-    pub(crate) fn on_sent(&mut self, now: Instant, size: f64, rate: f64) {
+    /// If it begins a burst, that has `quantum` full segments.
+    pub(crate) fn on_sent(&mut self, now: Instant, size: f64, rate: f64, quantum: impl FnOnce() -> f64) {
         // Time that was not used is lost: sending faster later would be the burst that pacing avoids.
         if now >= self.release {
-            (self.release, self.left) = (now, send_quantum(rate));
+            (self.release, self.left) = (now, quantum());
         }
         self.left -= size;
         self.release += Duration::from_secs_f64(size / rate);
@@ -46,6 +51,7 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::send_quantum::send_quantum;
     use alloc::vec::Vec;
     use earlybird_conformance::{Area, conforms};
 
@@ -59,7 +65,7 @@ mod tests {
                 continue;
             }
             times.push(now.as_nanos() / 1000);
-            pacer.on_sent(now, size, rate);
+            pacer.on_sent(now, size, rate, || send_quantum(rate));
         }
         times
     }
@@ -90,7 +96,8 @@ mod tests {
     fn there_is_a_deadline_only_while_something_is_held_back() {
         let mut pacer = Pacer::default();
         let at = Instant::from_nanos;
-        pacer.on_sent(at(0), 2.0, 1000.0);
+        pacer.on_sent(at(0), 2.0, 1000.0, || 2.0);
+        assert_eq!(pacer.delay(at(500_000)), Duration::from_nanos(1_500_000));
         assert_eq!(pacer.deadline(), Instant::NEVER);
         assert!(pacer.holds(at(1)));
         assert_eq!(pacer.deadline(), at(2_000_000));

@@ -21,6 +21,8 @@ enum SegmentState {
 struct SendRecord {
     number: u64,
     state: SegmentState,
+    /// Whether it was lost once or more.
+    was_lost: bool,
     is_app_limited: bool,
     sent: Instant,
     first_sent: Instant,
@@ -38,6 +40,8 @@ struct AckSample {
     newest: SendRecord,
     /// The shortest round trip of those that were sent once.
     rtt: Option<Duration>,
+    /// Segments in flight before it.
+    prior_in_flight: u64,
 }
 
 impl AckSample {
@@ -61,6 +65,8 @@ pub(crate) struct RateSampler {
     in_flight: u64,
     /// Segments that are lost and were not retransmitted since.
     missing: u64,
+    /// Segments that were lost and are not delivered yet, whether or not they were retransmitted.
+    unrepaired: u64,
     delivered: u64,
     delivered_at: Instant,
     /// The transmission time of the segment delivered last; after an idle period, of the first one.
@@ -83,6 +89,7 @@ impl RateSampler {
             una: 1,
             in_flight: 0,
             missing: 0,
+            unrepaired: 0,
             delivered: 0,
             delivered_at: Instant::ZERO,
             first_sent: Instant::ZERO,
@@ -122,8 +129,9 @@ impl RateSampler {
         if self.in_flight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
         }
-        if let Some(before) = self.records.get(index).map(|sending| sending.state) {
-            self.leave(before);
+        let before = self.records.get(index).map(|sending| (sending.state, sending.was_lost));
+        if let Some((state, _)) = before {
+            self.leave(state);
         }
         self.in_flight += 1;
         if (self.in_flight + 1).cast_signed() as f64 > cwnd {
@@ -132,6 +140,7 @@ impl RateSampler {
         let sending = SendRecord {
             number,
             state: SegmentState::InFlight,
+            was_lost: before.is_some_and(|(state, was_lost)| was_lost && state != SegmentState::Delivered),
             is_app_limited: self.is_app_limited(),
             sent: now,
             first_sent: self.first_sent,
@@ -163,7 +172,9 @@ impl RateSampler {
     pub(crate) fn on_lost(&mut self, number: u64) -> Option<LostSegment> {
         let sending = self.sending(number).filter(|sending| sending.state == SegmentState::InFlight)?;
         sending.state = SegmentState::Lost;
+        let is_first = !core::mem::replace(&mut sending.was_lost, true);
         let sending = *sending;
+        self.unrepaired += u64::from(is_first);
         self.in_flight -= 1;
         self.missing += 1;
         self.lost += 1;
@@ -173,27 +184,28 @@ impl RateSampler {
             lost: self.lost - sending.lost,
             is_app_limited: sending.is_app_limited,
             total_delivered: self.delivered,
+            in_flight: self.in_flight,
         })
     }
 
     /// Processes the segments that an ACK delivered while it moved the window to `una`.
     pub(crate) fn on_ack(&mut self, now: Instant, delivered: &[DeliveredSegment], una: u64) {
-        self.acked.segments = 0;
+        self.start_ack();
         for segment in delivered {
             let Some(sending) = self.sending(segment.number).filter(|sending| sending.state != SegmentState::Delivered)
             else {
                 continue;
             };
-            let state = core::mem::replace(&mut sending.state, SegmentState::Delivered);
-            let sending = *sending;
+            let before = *sending;
+            sending.state = SegmentState::Delivered;
             // An ACK of a segment that was sent twice may be that of the first (Karn's rule).
-            self.acked.add(&sending, (segment.transmissions == 1).then(|| now - sending.sent));
-            self.on_delivered(now, state);
+            self.acked.add(&before, (segment.transmissions == 1).then(|| now - before.sent));
+            self.on_delivered(now, &before);
         }
         while self.una < una
             && let Some(sending) = self.records.pop_front()
         {
-            self.leave(sending.state);
+            self.remove(&sending);
             self.una += 1;
         }
         self.una = self.una.max(una);
@@ -201,22 +213,32 @@ impl RateSampler {
 
     /// Processes an ACK that delivered all that is below `una`, each segment sent once.
     pub(crate) fn on_progress(&mut self, now: Instant, una: u64) {
-        self.acked.segments = 0;
+        self.start_ack();
         while self.una < una
             && let Some(sending) = self.records.pop_front()
         {
             self.una += 1;
             if sending.state != SegmentState::Delivered {
                 self.acked.add(&sending, Some(now - sending.sent));
-                self.on_delivered(now, sending.state);
+                self.on_delivered(now, &sending);
             }
         }
         self.una = self.una.max(una);
     }
 
-    /// Records that a segment in this state is delivered (`UpdateRateSample`).
-    fn on_delivered(&mut self, now: Instant, state: SegmentState) {
-        self.leave(state);
+    fn start_ack(&mut self) {
+        (self.acked.segments, self.acked.prior_in_flight) = (0, self.in_flight);
+    }
+
+    /// Takes a segment out of the counters.
+    fn remove(&mut self, sending: &SendRecord) {
+        self.leave(sending.state);
+        self.unrepaired -= u64::from(sending.was_lost && sending.state != SegmentState::Delivered);
+    }
+
+    /// Records that a segment is delivered (`UpdateRateSample`).
+    fn on_delivered(&mut self, now: Instant, sending: &SendRecord) {
+        self.remove(sending);
         self.delivered += 1;
         self.delivered_at = now;
         self.first_sent = self.acked.newest.sent;
@@ -224,11 +246,11 @@ impl RateSampler {
 
     /// Returns the sample of the last ACK, after [`Self::on_lost`]; `None` if it delivered nothing (`GenerateRateSample`).
     pub(crate) fn sample(&mut self, now: Instant, snd_max: u64) -> Option<RateSample> {
-        let AckSample { segments, newest, rtt } = &self.acked;
+        let AckSample { segments, newest, rtt, prior_in_flight } = &self.acked;
         if *segments == 0 {
             return None;
         }
-        let rtt = *rtt;
+        let (rtt, prior_in_flight) = (*rtt, *prior_in_flight);
         self.app_limited_until = self.app_limited_until.filter(|until| self.delivered <= *until);
         self.min_rtt = self.min_rtt.min(rtt.unwrap_or(Duration::MAX));
         let delivered = self.delivered - newest.delivered;
@@ -246,6 +268,10 @@ impl RateSampler {
             is_app_limited: newest.is_app_limited,
             total_delivered: self.delivered,
             in_flight: self.in_flight,
+            prior_in_flight,
+            unrepaired: self.unrepaired,
+            pacing_delay: Duration::ZERO,
+            may_be_delayed: *segments == 1 && delivered == 1,
             is_cwnd_limited: self.delivered < self.full_until,
             una: self.una,
             snd_max,
@@ -358,8 +384,11 @@ mod tests {
         assert_eq!(sampler.in_flight(), 4);
         let sample = ack(&mut sampler, 100, &[5], 1).unwrap();
         assert_eq!((sample.lost, sample.in_flight), (2, 3));
+        assert_eq!(sample.unrepaired, 2, "2 was sent again, 3 was not");
         assert_eq!(sampler.on_lost(2).map(|lost| lost.lost), Some(1), "since it was sent again");
         assert_eq!(sampler.on_lost(5), None, "it was delivered");
+        assert_eq!(ack(&mut sampler, 110, &[1, 2], 3).unwrap().unrepaired, 1);
+        assert_eq!(ack(&mut sampler, 120, &[4], 5).unwrap().unrepaired, 0, "3 is acknowledged with 4");
     }
 
     #[test]

@@ -129,7 +129,7 @@ impl Sender {
         if self.rate.has_sampler() {
             self.check_app_limited();
             self.rate.sample_progress(now, self.buffer.scoreboard().una());
-            self.update_model(now);
+            self.update_model(now, &ack);
         }
     }
 
@@ -269,7 +269,7 @@ impl Sender {
         if ack.bytes > 0 {
             self.loss.schedule(cx.now, self.buffer.scoreboard());
         }
-        self.sample_ack(cx.now);
+        self.sample_ack(cx.now, ack);
         self.loss.restart_expired_timer(cx.now, self.buffer.scoreboard());
     }
 
@@ -468,18 +468,19 @@ impl Sender {
     // The rate sampler.
 
     /// Passes an ACK to the rate sampler. After recovery has read it: its losses belong to the same sample.
-    fn sample_ack(&mut self, now: Instant) {
+    fn sample_ack(&mut self, now: Instant, ack: &Acknowledgement) {
         if self.rate.has_sampler() {
             self.check_app_limited();
             self.rate.sample_ack(now, self.buffer.scoreboard());
-            self.update_model(now);
+            self.update_model(now, ack);
         }
     }
 
     /// Passes new losses and the rate sample of an ACK to the control.
-    fn update_model(&mut self, now: Instant) {
+    fn update_model(&mut self, now: Instant, ack: &Acknowledgement) {
         self.sample_losses(now);
-        self.rate.update_model(now, self.buffer.scoreboard().snd_max());
+        let is_short = ack.advanced == 1 && ack.bytes < self.buffer.size().mss();
+        self.rate.update_model(now, self.buffer.scoreboard().snd_max(), is_short);
     }
 
     /// Passes new losses to the rate sampler.

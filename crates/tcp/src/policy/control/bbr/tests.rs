@@ -52,6 +52,7 @@ impl Driver {
                 lost: count,
                 is_app_limited: self.sample.is_app_limited,
                 total_delivered: self.delivered,
+                in_flight: self.sample.in_flight,
             };
             self.sample.lost = count;
             self.bbr.on_lost(self.now, &lost);
