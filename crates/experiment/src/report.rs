@@ -26,11 +26,12 @@ pub struct Report {
 }
 
 pub(crate) fn report(scenario: &Scenario, plan: &Plan, seed: u64, recorder: &Recorder, network: &Network) -> Report {
+    let measures: Vec<LinkMeasures> = network.links().map(LinkMeasures::of).collect();
     let mut tables = vec![
         ("flows", flows(plan, recorder)),
         ("lateness", lateness(plan, recorder)),
-        ("links", links(network)),
-        ("link_groups", link_groups(plan, network)),
+        ("links", links(network, &measures)),
+        ("link_groups", link_groups(plan, network, &measures)),
         ("drops", drops(plan, recorder, network)),
         ("timeouts", timeouts(plan, recorder)),
     ];
@@ -200,8 +201,7 @@ fn lateness(plan: &Plan, recorder: &Recorder) -> Table {
         .boolean("on_time", rows.iter().map(|(_, row)| row.is_on_time()))
 }
 
-fn links(network: &Network) -> Table {
-    let measures: Vec<LinkMeasures> = network.links().map(LinkMeasures::of).collect();
+fn links(network: &Network, measures: &[LinkMeasures]) -> Table {
     let links = || measures.iter();
     let total = || links().map(|link| link.end.total);
     // A link without packets has the rates 0, unlike the summary, which leaves them out.
@@ -228,16 +228,16 @@ fn links(network: &Network) -> Table {
         .integer("packets_duplicated", network.all_impairments().map(|link| link.packets_duplicated))
 }
 
-fn link_groups(plan: &Plan, network: &Network) -> Table {
-    let measures: Vec<_> = network.links().map(|link| (link.settings(), LinkMeasures::of(link))).collect();
-    let rows: Vec<_> = measures
-        .iter()
-        .flat_map(|(link, measures)| (0..measures.end.groups.len()).map(move |group| (*link, measures, group)))
+fn link_groups(plan: &Plan, network: &Network, measures: &[LinkMeasures]) -> Table {
+    let rows: Vec<_> = network
+        .links()
+        .zip(measures)
+        .flat_map(|(link, measures)| (0..measures.end.groups.len()).map(move |group| (link, measures, group)))
         .collect();
     let counts = || rows.iter().map(|(_, link, group)| link.end.groups[*group]);
     let arrivals = || rows.iter().map(|(_, link, group)| link.arrivals_of(*group));
     Table::default()
-        .string("link", rows.iter().map(|(link, ..)| link.name.clone()))
+        .string("link", rows.iter().map(|(link, ..)| link.settings().name.clone()))
         .string("group", rows.iter().map(|(.., group)| plan.groups[*group].flow.name.clone()))
         .integer("packets_in", counts().map(|counts| counts.packets_in))
         .integer("packets_out", counts().map(|counts| counts.packets_out))

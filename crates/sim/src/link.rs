@@ -179,7 +179,7 @@ impl Link {
         let has_losses = !settings.losses.is_empty();
         Self {
             free_at: Timestamp::ZERO,
-            next_reading: Instant::ZERO,
+            next_reading: Instant::NEVER,
             clock: TransmissionClock::new(settings.rate),
             delay: settings.delay,
             delay_seconds: settings.delay.as_secs_f64(),

@@ -99,6 +99,19 @@ pub struct LinkReading {
 }
 
 impl LinkReading {
+    fn without_packets(at: Instant, groups: usize) -> Self {
+        Self {
+            at,
+            total: LinkCounts::default(),
+            groups: vec![LinkCounts::default(); groups],
+            bits_sent: 0.0,
+            queue_time: Duration::ZERO,
+            max_queue: 0,
+            packets_started: 0,
+            delay_sum: Duration::ZERO,
+        }
+    }
+
     /// Returns the mean number of packets in the queue since an earlier time.
     pub fn mean_queue_since(&self, earlier: &Self) -> f64 {
         self.queue_time.saturating_sub(earlier.queue_time).as_secs_f64() / (self.at - earlier.at).as_secs_f64()
@@ -133,19 +146,28 @@ pub(super) struct Held {
 #[derive(Clone, Debug)]
 pub(super) struct MeasuredInterval {
     ends: [Instant; 2],
-    readings: Vec<LinkReading>,
+    /// `None` where no packet had arrived: most links of a large network have no other reading at the start, and a
+    /// stored one would cost each of them hundreds of bytes.
+    readings: [Option<Box<LinkReading>>; 2],
+    /// Ends that have passed.
+    passed: usize,
 }
 
 impl Default for MeasuredInterval {
     /// Returns an interval from the start without end.
     fn default() -> Self {
-        Self { ends: [Instant::ZERO, Instant::NEVER], readings: Vec::new() }
+        Self::new([Instant::ZERO, Instant::NEVER])
     }
 }
 
 impl MeasuredInterval {
+    fn new(ends: [Instant; 2]) -> Self {
+        // No packet arrives before the start of the run.
+        Self { ends, readings: [None, None], passed: usize::from(ends[0] == Instant::ZERO) }
+    }
+
     fn next_end(&self) -> Instant {
-        self.ends.get(self.readings.len()).copied().unwrap_or(Instant::NEVER)
+        self.ends.get(self.passed).copied().unwrap_or(Instant::NEVER)
     }
 
     pub(super) fn from(&self) -> Instant {
@@ -160,8 +182,8 @@ impl MeasuredInterval {
 impl Link {
     /// Sets the interval that is measured. Must be called before the first packet.
     pub fn measure_between(&mut self, from: Instant, until: Instant) {
-        *self.measured = MeasuredInterval { ends: [from, until], readings: Vec::new() };
-        self.next_reading = from;
+        *self.measured = MeasuredInterval::new([from, until]);
+        self.next_reading = self.measured.next_end();
     }
 
     /// Returns what was counted and measured up to the start of the measured interval.
@@ -175,8 +197,12 @@ impl Link {
     }
 
     fn reading_at_end_of(&self, number: usize) -> LinkReading {
-        let known = self.measured.readings.get(number).cloned();
-        known.unwrap_or_else(|| self.reading(self.measured.ends[number]))
+        let (at, has_passed) = (self.measured.ends[number], number < self.measured.passed);
+        match &self.measured.readings[number] {
+            Some(reading) => (**reading).clone(),
+            None if has_passed => LinkReading::without_packets(at, self.groups.len()),
+            None => self.reading(at),
+        }
     }
 
     /// Takes the readings that are due. What happens now is not in them.
@@ -184,9 +210,10 @@ impl Link {
     #[inline(never)]
     pub(super) fn take_readings(&mut self, now: Instant) {
         // Times saturate: an arrival at the end of all time comes after both ends, and there is no third one.
-        while let Some(end) = self.measured.ends.get(self.measured.readings.len()).copied().filter(|end| *end <= now) {
-            let reading = self.reading(end);
-            self.measured.readings.push(reading);
+        while let Some(end) = self.measured.ends.get(self.measured.passed).copied().filter(|end| *end <= now) {
+            let reading = (self.total.packets_in > 0).then(|| Box::new(self.reading(end)));
+            self.measured.readings[self.measured.passed] = reading;
+            self.measured.passed += 1;
         }
         self.next_reading = self.measured.next_end();
     }
@@ -222,7 +249,7 @@ impl Link {
         if since >= self.measured.from() || !self.measured.contains(now) {
             return;
         }
-        if let Some(reading) = self.measured.readings.first_mut() {
+        if let Some(reading) = &mut self.measured.readings[0] {
             change(&mut reading.total);
             reading.groups.get_mut(packet.group.0 as usize).map(change);
         }
