@@ -17,6 +17,7 @@ use crate::transmission_clock::TransmissionClock;
 use earlybird_queue::{Discipline, QueueLimit};
 use earlybird_units::{Duration, Instant, Random, Rate, SeedTree};
 use event_driven::QueueServer;
+use std::mem::offset_of;
 
 use backlog::LinkBacklog;
 pub(crate) use event_driven::EnqueueOutcome;
@@ -67,21 +68,22 @@ impl LinkSettings {
 }
 
 /// Packets of a link as they are counted on arrival. See [`Link::reading`] for what became of them up to a time.
+// Every packet changes the last two fields, and few packets the others: see the order of fields in `Link`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Counters {
+    /// Packets and bytes whose transmission has begun, on an event-driven link.
+    started: (u64, u64),
+    /// Packets that the queue marked with CE.
+    pub packets_marked: u64,
+    /// Packets that a loss rule dropped.
+    pub packets_lost: u64,
+    /// Packets that were dropped, by a loss rule or by the queue.
+    pub packets_dropped: u64,
     /// Packets that arrived.
     pub packets_in: u64,
     /// Bytes of packets that were not dropped.
     pub bytes_accepted: u64,
-    /// Packets that were dropped, by a loss rule or by the queue.
-    pub packets_dropped: u64,
-    /// Packets that a loss rule dropped.
-    pub packets_lost: u64,
-    /// Packets that the queue marked with CE.
-    pub packets_marked: u64,
-    /// Packets whose transmission has begun, on an event-driven link.
-    started: (u64, u64),
 }
 
 impl Counters {
@@ -129,84 +131,107 @@ impl QueueLengths {
     }
 }
 
-/// A link. Fields that every packet reads are in the first two cache lines.
+/// A link.
+///
+/// Each packet reads two cache lines of it, or three if it waits: from the end of `total` to the start of `waiting`, and
+/// the rest of `waiting` up to `waited`. A network has many links, and most packets find them idle.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Link {
+    /// The queue of an event-driven link.
+    server: Option<Box<QueueServer>>,
+    /// Bytes in the queue of an event-driven link.
+    queued_bytes: u64,
+    /// An idle link accepts packets that are smaller than this.
+    max_bytes_when_idle: u64,
+    /// Counters since the start of the run.
+    pub total: Counters,
+    clock: TransmissionClock,
     free_at: Timestamp,
     /// The next end of the measured interval that has not passed.
     next_reading: Instant,
-    clock: TransmissionClock,
     delay: Duration,
     delay_seconds: f64,
     /// The packet size for the fast path: the last packet had it, an idle link accepts it, and the link
     /// is plain. 0 disables the fast path.
     fast_path_bytes: u32,
+    /// Whether `groups` has an entry.
+    counts_groups: bool,
+    /// Whether the link has no loss rules and counts no queue lengths.
+    is_plain: bool,
+    /// Whether it reorders or duplicates packets; see `Network::set_impairments`.
+    pub(crate) is_impaired: bool,
+    has_losses: bool,
     /// Packets whose transmission has not begun, and perhaps some that were not removed yet. Empty on event-driven links.
     waiting: LinkBacklog,
     /// Below this length one more packet has room and sets no new maximum.
     usual: usize,
     /// Sum of all queueing delays of a link of the analytic model, those to come included.
     waited: Duration,
-    /// Counters since the start of the run.
-    pub total: Counters,
-    /// The queue of an event-driven link.
-    server: Option<Box<QueueServer>>,
-    /// An idle link accepts packets that are smaller than this.
-    max_bytes_when_idle: u64,
-    /// Whether the link has no loss rules and counts no queue lengths.
-    is_plain: bool,
-    /// Whether it reorders or duplicates packets; see `Network::set_impairments`.
-    pub(crate) is_impaired: bool,
-    has_losses: bool,
     /// Whether a loss rule dropped the last packet.
     last_was_lost: bool,
     limit: QueueLimit,
-    /// Bytes in the queue of an event-driven link.
-    queued_bytes: u64,
     /// By group, if [`Link::count_groups`] asked for them.
     groups: Vec<Counters>,
     /// Set by [`Link::count_queue_lengths`].
     queue_lengths: Option<Box<QueueLengths>>,
     /// The greatest queue length in packets.
     pub max_backlog: usize,
-    measured: Box<MeasuredInterval>,
-    settings: Box<LinkSettings>,
+    cold: Box<ColdFields>,
+}
+
+const CACHE_LINE: usize = 64;
+
+const _: () = {
+    let first = offset_of!(Link, total) + offset_of!(Counters, packets_in);
+    assert!(first.is_multiple_of(CACHE_LINE), "the fields that every packet changes begin a cache line");
+    assert!(offset_of!(Link, waiting) + LinkBacklog::HOT_BYTES == first + 2 * CACHE_LINE, "and fill two");
+    assert!(
+        offset_of!(Link, waited) + size_of::<Duration>() == first + 3 * CACHE_LINE,
+        "a queue's fields fill the third"
+    );
+};
+
+/// What few packets need. One allocation, apart, so that links lie close together.
+#[derive(Debug)]
+struct ColdFields {
+    settings: LinkSettings,
+    measured: MeasuredInterval,
 }
 
 impl Link {
     pub(crate) fn new(settings: LinkSettings) -> Self {
         let has_losses = !settings.losses.is_empty();
         Self {
+            server: QueueServer::of(&settings).map(Box::new),
+            queued_bytes: 0,
+            max_bytes_when_idle: settings.limit.max_bytes_when_idle(),
+            total: Counters::default(),
+            clock: TransmissionClock::new(settings.rate),
             free_at: Timestamp::ZERO,
             next_reading: Instant::NEVER,
-            clock: TransmissionClock::new(settings.rate),
             delay: settings.delay,
             delay_seconds: settings.delay.as_secs_f64(),
             fast_path_bytes: 0,
-            waiting: LinkBacklog::default(),
-            usual: 0,
-            waited: Duration::ZERO,
-            total: Counters::default(),
-            server: QueueServer::of(&settings).map(Box::new),
-            max_bytes_when_idle: settings.limit.max_bytes_when_idle(),
+            counts_groups: false,
             is_plain: !has_losses,
             is_impaired: false,
             has_losses,
+            waiting: LinkBacklog::default(),
+            usual: 0,
+            waited: Duration::ZERO,
             last_was_lost: false,
             limit: settings.limit,
-            queued_bytes: 0,
             groups: Vec::new(),
             queue_lengths: None,
             max_backlog: 0,
-            measured: Box::default(),
-            settings: Box::new(settings),
+            cold: Box::new(ColdFields { settings, measured: MeasuredInterval::default() }),
         }
     }
 
     /// Counts the packets of each of `groups` groups.
     pub fn count_groups(&mut self, groups: usize) {
-        self.groups = vec![Counters::default(); groups];
+        (self.groups, self.counts_groups) = (vec![Counters::default(); groups], groups > 0);
     }
 
     /// Counts the queue lengths that packets of `groups` groups find in the measured interval.
@@ -224,7 +249,7 @@ impl Link {
 
     /// Returns the link's settings.
     pub fn settings(&self) -> &LinkSettings {
-        &self.settings
+        &self.cold.settings
     }
 
     /// Accepts a packet and turns its arrival time here into that at the far end. Returns
@@ -277,7 +302,8 @@ impl Link {
     #[cold]
     fn is_lost(&mut self, now: Instant, packet: &Packet) -> bool {
         // Every rule counts every packet, so no short cut.
-        self.last_was_lost = self.settings.losses.iter_mut().fold(false, |lost, rule| rule.is_lost(now, packet) | lost);
+        self.last_was_lost =
+            self.cold.settings.losses.iter_mut().fold(false, |lost, rule| rule.is_lost(now, packet) | lost);
         self.last_was_lost
     }
 
@@ -293,7 +319,7 @@ impl Link {
         } else if self.waiting.len() >= self.usual || self.queue_lengths.is_some() {
             self.waiting.remove_started(now);
         }
-        if let Some(queue_lengths) = self.queue_lengths.as_mut().filter(|_| self.measured.contains(now.at)) {
+        if let Some(queue_lengths) = self.queue_lengths.as_mut().filter(|_| self.cold.measured.contains(now.at)) {
             queue_lengths.count(packet, self.waiting.len());
         }
         if is_idle {
@@ -352,7 +378,7 @@ impl Link {
             return self.held_by(server, at, group);
         }
         let mut held = Held { queue_time: self.waited, delay_sum: self.waited, ..Held::default() };
-        let rate = self.settings.rate.bits_per_second() as f64;
+        let rate = self.cold.settings.rate.bits_per_second() as f64;
         for packet in self.waiting.held(at, self.free_at.at) {
             let is_queued = packet.start.at > at;
             if is_queued {

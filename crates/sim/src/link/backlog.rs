@@ -4,6 +4,8 @@ use crate::ids::GroupId;
 use crate::packet::Packet;
 use crate::timestamp::Timestamp;
 use earlybird_units::Instant;
+use std::mem::offset_of;
+use std::ops::Range;
 
 /// A packet that was given its start of transmission.
 #[derive(Clone, Copy, Debug)]
@@ -27,28 +29,33 @@ pub(super) struct HeldPacket {
 /// Start of transmission and size of each packet. Packets that have left stay until room is needed: that costs less
 /// than a ring, which is examined at each end of each step.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct LinkBacklog {
-    places: Vec<Entry>,
     /// Range of the packets that wait.
-    first: usize,
-    end: usize,
-    bytes: u64,
-    /// Arrival of the last packet.
-    came: Timestamp,
+    first: u32,
+    end: u32,
     /// Size and group of the packet that started before all in `places`.
     before: (u32, GroupId),
+    /// Total size of the packets that wait.
+    bytes: u64,
+    places: Vec<Entry>,
+    /// Arrival of the last packet.
+    came: Timestamp,
 }
 
 impl Default for LinkBacklog {
     fn default() -> Self {
-        Self { places: Vec::new(), first: 0, end: 0, bytes: 0, came: Timestamp::ZERO, before: (0, GroupId(0)) }
+        Self { first: 0, end: 0, before: (0, GroupId(0)), bytes: 0, places: Vec::new(), came: Timestamp::ZERO }
     }
 }
 
 impl LinkBacklog {
+    /// Bytes of the fields that a packet touches if none has waited since the link was idle.
+    pub(super) const HOT_BYTES: usize = offset_of!(Self, bytes);
+
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.end - self.first
+        (self.end - self.first) as usize
     }
 
     #[inline]
@@ -56,11 +63,15 @@ impl LinkBacklog {
         self.bytes
     }
 
+    fn range(&self) -> Range<usize> {
+        self.first as usize..self.end as usize
+    }
+
     /// Adds a packet that starts transmission at `start`, if there is capacity. Returns whether
     /// there was.
     #[inline]
     pub(super) fn push_if_room(&mut self, came: Timestamp, start: Timestamp, packet: &Packet) -> bool {
-        let Some(place) = self.places.get_mut(self.end) else { return false };
+        let Some(place) = self.places.get_mut(self.end as usize) else { return false };
         *place = Entry { start, came: came.at, bytes: packet.bytes, group: packet.group };
         self.end += 1;
         self.bytes += u64::from(packet.bytes);
@@ -69,7 +80,7 @@ impl LinkBacklog {
     }
 
     pub(super) fn push(&mut self, came: Timestamp, start: Timestamp, packet: &Packet) {
-        if self.end == self.places.len() {
+        if self.end as usize == self.places.len() {
             self.grow();
         }
         self.push_if_room(came, start, packet);
@@ -78,13 +89,14 @@ impl LinkBacklog {
     /// Doubles the capacity or reclaims removed entries.
     fn grow(&mut self) {
         // Reclaim the entries that have left before growing: in steady state the buffer never reallocates.
-        if let Some(last) = self.places[..self.first].last() {
+        let waiting = self.range();
+        if let Some(last) = self.places[..waiting.start].last() {
             self.before = (last.bytes, last.group);
         }
-        self.places.copy_within(self.first..self.end, 0);
-        (self.first, self.end) = (0, self.len());
+        self.places.copy_within(waiting, 0);
+        (self.first, self.end) = (0, self.end - self.first);
         // Twice the length makes moving rare, amortised to constant cost per packet.
-        let wanted = (2 * self.end).max(MIN_CAPACITY);
+        let wanted = (2 * self.len()).max(MIN_CAPACITY);
         if wanted > self.places.len() {
             self.places
                 .resize(wanted, Entry { start: Timestamp::ZERO, came: Instant::ZERO, bytes: 0, group: GroupId(0) });
@@ -94,14 +106,17 @@ impl LinkBacklog {
     /// Removes all packets, because the link is idle and transmits this one at once.
     #[inline]
     pub(super) fn restart(&mut self, bytes: u32, group: GroupId) {
-        (self.first, self.end, self.bytes) = (0, 0, 0);
         self.before = (bytes, group);
+        // Spares most links a cache line: that of `bytes`.
+        if self.end > 0 {
+            (self.first, self.end, self.bytes) = (0, 0, 0);
+        }
     }
 
     /// Returns the packets that wait at a time and, first, the one that is being transmitted. The last packet leaves at
     /// `free_at`; nothing may have been removed after that time.
     pub(super) fn held(&self, at: Instant, free_at: Instant) -> impl Iterator<Item = HeldPacket> {
-        let packets = &self.places[..self.end];
+        let packets = &self.places[..self.range().end];
         // Transmissions follow one another without a gap, so that each ends where the next one starts.
         let end_of = move |index: usize| packets.get(index).map_or(free_at, |next| next.start.at);
         let (bytes, group) = self.before;
@@ -125,9 +140,9 @@ impl LinkBacklog {
     /// Removes the packets that start until now.
     #[inline]
     pub(super) fn remove_started(&mut self, now: Timestamp) {
-        let waiting = &self.places[self.first..self.end];
+        let waiting = &self.places[self.range()];
         let left = waiting.iter().take_while(|packet| packet.start.is_not_after(now));
-        let (count, bytes) = left.fold((0, 0), |(count, sum), packet| (count + 1, sum + u64::from(packet.bytes)));
+        let (count, bytes) = left.fold((0_u32, 0), |(count, sum), packet| (count + 1, sum + u64::from(packet.bytes)));
         self.first += count;
         self.bytes -= bytes;
     }

@@ -200,7 +200,7 @@ impl Link {
 
     /// Returns the bits that were not sent by a time: those in the queue, and the rest of the packet on the wire.
     fn bits_unsent(&self, server: &QueueServer, at: Instant) -> f64 {
-        let until = |time| self.settings.bits_before(time);
+        let until = |time| self.cold.settings.bits_before(time);
         let on_wire = if server.free_at.at > at { until(server.free_at.at) - until(at) } else { 0.0 };
         (self.queued_bytes - server.begun_bytes()) as f64 * 8.0 + on_wire
     }
@@ -232,7 +232,7 @@ impl Link {
             self.count_loss(packet);
         }
         let Some(server) = self.server.as_mut().filter(|_| is_kept) else { return EnqueueOutcome::Lost };
-        if let Some(queue_lengths) = self.queue_lengths.as_mut().filter(|_| self.measured.contains(now.at)) {
+        if let Some(queue_lengths) = self.queue_lengths.as_mut().filter(|_| self.cold.measured.contains(now.at)) {
             queue_lengths.count(packet, server.queue.len());
         }
         server.delays.enter(now.at);

@@ -170,6 +170,17 @@ impl MeasuredInterval {
         self.ends.get(self.passed).copied().unwrap_or(Instant::NEVER)
     }
 
+    /// Returns the next end, if it is not later than now.
+    fn end_due(&self, now: Instant) -> Option<Instant> {
+        self.ends.get(self.passed).copied().filter(|end| *end <= now)
+    }
+
+    /// Stores the reading at the next end.
+    fn pass(&mut self, reading: Option<Box<LinkReading>>) {
+        self.readings[self.passed] = reading;
+        self.passed += 1;
+    }
+
     pub(super) fn from(&self) -> Instant {
         self.ends[0]
     }
@@ -182,8 +193,8 @@ impl MeasuredInterval {
 impl Link {
     /// Sets the interval that is measured. Must be called before the first packet.
     pub fn measure_between(&mut self, from: Instant, until: Instant) {
-        *self.measured = MeasuredInterval::new([from, until]);
-        self.next_reading = self.measured.next_end();
+        self.cold.measured = MeasuredInterval::new([from, until]);
+        self.next_reading = self.cold.measured.next_end();
     }
 
     /// Returns what was counted and measured up to the start of the measured interval.
@@ -197,8 +208,8 @@ impl Link {
     }
 
     fn reading_at_end_of(&self, number: usize) -> LinkReading {
-        let (at, has_passed) = (self.measured.ends[number], number < self.measured.passed);
-        match &self.measured.readings[number] {
+        let (at, has_passed) = (self.cold.measured.ends[number], number < self.cold.measured.passed);
+        match &self.cold.measured.readings[number] {
             Some(reading) => (**reading).clone(),
             None if has_passed => LinkReading::without_packets(at, self.groups.len()),
             None => self.reading(at),
@@ -210,12 +221,11 @@ impl Link {
     #[inline(never)]
     pub(super) fn take_readings(&mut self, now: Instant) {
         // Times saturate: an arrival at the end of all time comes after both ends, and there is no third one.
-        while let Some(end) = self.measured.ends.get(self.measured.passed).copied().filter(|end| *end <= now) {
+        while let Some(end) = self.cold.measured.end_due(now) {
             let reading = (self.total.packets_in > 0).then(|| Box::new(self.reading(end)));
-            self.measured.readings[self.measured.passed] = reading;
-            self.measured.passed += 1;
+            self.cold.measured.pass(reading);
         }
-        self.next_reading = self.measured.next_end();
+        self.next_reading = self.cold.measured.next_end();
     }
 
     /// Returns what was counted and measured up to a time that is not before the last arrival.
@@ -239,17 +249,19 @@ impl Link {
     #[inline]
     pub(super) fn each_counter(&mut self, packet: &Packet, change: impl Fn(&mut Counters)) {
         change(&mut self.total);
-        if let Some(group) = self.groups.get_mut(packet.group.0 as usize) {
+        if self.counts_groups
+            && let Some(group) = self.groups.get_mut(packet.group.0 as usize)
+        {
             change(group);
         }
     }
 
     /// Changes the counts at the start of the measured interval, if a packet came before it and this happens within.
     pub(super) fn count_later(&mut self, now: Instant, since: Instant, packet: &Packet, change: fn(&mut LinkCounts)) {
-        if since >= self.measured.from() || !self.measured.contains(now) {
+        if since >= self.cold.measured.from() || !self.cold.measured.contains(now) {
             return;
         }
-        if let Some(reading) = &mut self.measured.readings[0] {
+        if let Some(reading) = &mut self.cold.measured.readings[0] {
             change(&mut reading.total);
             reading.groups.get_mut(packet.group.0 as usize).map(change);
         }
