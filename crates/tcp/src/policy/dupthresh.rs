@@ -71,7 +71,7 @@ impl DupthreshDetector {
     /// 3.b), or one for a thin stream.
     pub(crate) fn dupthresh(&self, outstanding: u64, has_new: bool) -> u32 {
         match (self, outstanding) {
-            // RFC 5827 §3.1: one segment causes no duplicate, four cause three.
+            // RFC 5827 §3.2 is for fewer than four, as four cause three duplicates; one segment causes none.
             (Self::FewOutstanding, 2 | 3) if !has_new => outstanding as u32 - 1,
             (Self::ThinStream, ..THIN_STREAM) if !has_new => 1,
             _ => DUP_THRESH,

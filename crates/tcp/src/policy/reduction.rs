@@ -10,7 +10,7 @@ pub enum WindowReduction {
     Proportional,
 }
 
-/// Proportional rate reduction in whole segments (RFC 9937 §6.2). It lasts as long as a recovery.
+/// Proportional rate reduction in whole segments (RFC 9937 §6). It lasts as long as a recovery.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProportionalRate {
     /// The target of the window (`ssthresh`).
@@ -40,7 +40,7 @@ const ROUNDING: f64 = 1e-9;
 
 impl ProportionalRate {
     /// Starts with the ACK that revealed the loss. Segments `SACKed` before it will not be delivered again, so `RecoverFS` counts
-    /// the others: `not_sacked` are outstanding after it.
+    /// the others: `not_sacked` are outstanding after it (RFC 9937 §6.1).
     pub(crate) fn new(ssthresh: f64, not_sacked: u64, ack: &PrrAck) -> Self {
         let recover_fs = (not_sacked + ack.delivered).max(1) as f64;
         let mut rate = Self { ssthresh, recover_fs, prr_delivered: 0.0, prr_out: 0.0, cwnd: 0.0 };

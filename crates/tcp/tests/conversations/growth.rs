@@ -145,7 +145,7 @@ fn one_ack_of_ten_segments_opens_a_window_as_ten_acks_do() {
     follows(Area::Control, "sack", "RFC 5681, RFC 3465");
 }
 
-/// RFC 3465 §2.1, Linux's `tcp_slow_start`: of six segments acknowledged at a window of 6 below a threshold of 10, four are
+/// Linux's `tcp_slow_start`: of six segments acknowledged at a window of 6 below a threshold of 10, four are
 /// slow start's, and two of a window of 10 avoidance's.
 #[test]
 fn an_ack_of_six_segments_does_not_carry_slow_start_beyond_its_threshold() {

@@ -33,8 +33,8 @@ pub(crate) struct Reno {
 /// The smallest slow-start threshold (RFC 5681 equation 4).
 pub(crate) const SMALLEST_SSTHRESH: f64 = 2.0;
 
-/// Returns the part of `growth` that belongs to slow start: a stretch ACK does not raise the window beyond the threshold (RFC 3465
-/// §2.1; Linux's `tcp_slow_start`). At least one segment counts undivided.
+/// Returns the part of `growth` that belongs to slow start: a stretch ACK does not raise the window beyond the threshold (Linux's
+/// `tcp_slow_start`, which leaves the rest to congestion avoidance). At least one segment counts undivided.
 pub(crate) fn slow_start_share(growth: f64, cwnd: f64, ssthresh: f64) -> f64 {
     if cwnd < ssthresh { growth.min((ssthresh - cwnd).max(1.0)) } else { 0.0 }
 }

@@ -73,7 +73,7 @@ impl Rfc6675 {
             return None;
         }
         // Segments of limited transmit do not count as flight (RFC 6675 step 4.2 by RFC 5681 §3.2); those that this ACK
-        // acknowledges do, as in RFC 9937 §6.2 (`RecoverFS`).
+        // acknowledges do, as in RFC 9937 §6.1 (`RecoverFS`).
         let flight = (scoreboard.outstanding() + input.ack.advanced).saturating_sub(self.limited);
         self.enter(scoreboard);
         Some(Outcome::Loss { duplicates, flight })

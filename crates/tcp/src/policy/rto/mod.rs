@@ -83,8 +83,8 @@ impl RtoEstimator for CoarseEstimator {
     }
 
     fn on_back_off(&mut self, factor: u64) {
-        // ns-2 and 4.3BSD: after so much back-off the old average is obsolete; it is kept as deviation, and the next sample starts
-        // anew.
+        // ns-2 (`rtt_backoff`) and 4.3BSD: after so much back-off the old average is obsolete; it is kept as deviation, and the
+        // next sample starts anew.
         if factor > 8 {
             self.scaled_deviation += self.scaled_rtt >> 3;
             self.scaled_rtt = 0;

@@ -9,7 +9,7 @@ use earlybird_units::Instant;
 pub(super) struct Aggregation {
     start: Instant,
     delivered: f64,
-    /// The maximum, with a slot per RTT.
+    /// The maximum, with a slot per RTT (`BBR.ExtraAckedFilterLen`).
     extra: SlotMax<10>,
 }
 

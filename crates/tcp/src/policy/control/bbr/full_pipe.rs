@@ -13,7 +13,9 @@ pub(super) struct FullPipe {
     rounds: u32,
 }
 
+/// The growth of the delivery rate that restarts the count (`CheckFullBWReached`).
 const FULL_BW_GROWTH: f64 = 1.25;
+/// Rounds without it: one for a receive window that grows, one to fill that, one to measure (Linux's `bbr_check_full_bw_reached`).
 const FULL_BW_ROUNDS: u32 = 3;
 
 impl FullPipe {

@@ -42,11 +42,11 @@ pub(super) struct Probing {
     wait: Duration,
 }
 
-/// Largest number of RTTs between probes, which follow the pace of Reno.
+/// Largest number of RTTs between probes, which follow the pace of Reno (`IsRenoCoexistenceProbeTime`).
 const RENO_ROUNDS: f64 = 63.0;
-/// Range of the random wait between probes in seconds.
+/// Range of the random wait between probes in seconds (`PickProbeWait`).
 const WAIT: (f64, f64) = (2.0, 3.0);
-/// Largest number of doublings of the slope.
+/// Largest number of doublings of the slope (`RaiseInflightLongtermSlope`).
 const DOUBLINGS: u32 = 30;
 
 impl Default for Probing {

@@ -7,7 +7,7 @@ use earlybird_units::Instant;
 
 /// `BBRStartupFullLossCnt`: loss events in one round.
 const FULL_LOSS_COUNT: u32 = 6;
-/// Rounds after which Drain ends: the bandwidth was overestimated.
+/// Rounds after which Drain ends: the bandwidth was overestimated (`CheckDrainDone`).
 const DRAIN_ROUNDS: u64 = 3;
 
 impl Bbr {

@@ -19,8 +19,9 @@ pub enum State {
     ProbeRtt,
 }
 
-/// 4·ln 2: the smallest gain that doubles the rate per RTT.
+/// `BBR.StartupPacingGain`, 4·ln 2: the smallest gain that doubles the rate per RTT.
 const STARTUP_PACING_GAIN: f64 = 2.77;
+/// `BBR.DefaultCwndGain`: the smallest gain of the window that does.
 const DEFAULT_CWND_GAIN: f64 = 2.0;
 
 impl State {
@@ -28,6 +29,7 @@ impl State {
     pub(super) const fn pacing_gain(self) -> f64 {
         match self {
             Self::Startup => STARTUP_PACING_GAIN,
+            // `BBR.DrainPacingGain`: the inverse of the window's gain in Startup drains in one RTT what that has queued.
             Self::Drain => 0.5,
             // "ProbeBW_DOWN": slow enough to drain the queue of the probe, fast enough to keep the share.
             Self::Down => 0.9,

@@ -16,7 +16,7 @@ const SAME_RATE_SHARE: f64 = 0.125;
 const SAME_RATE: f64 = 500.0;
 /// `bbr_lt_bw_max_rtts`: rounds after which the path is probed again.
 const POLICED_ROUNDS: u32 = 48;
-/// An interval that is shorter measures no rate.
+/// An interval that is shorter measures no rate: Linux counts its time in whole milliseconds (`bbr_lt_bw_sampling`).
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// Segments delivered and lost so far.

@@ -15,10 +15,11 @@ const DEFAULT_CWND: u64 = 10;
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
 /// `bbr_min_tso_rate` in bytes per second: below it segments leave one by one.
 const SLOW_RATE: f64 = 1_200_000.0 / 8.0;
-/// `sk_pacing_shift` of 10: a burst covers the rate's 1024th of a second, and is no larger than `GSO_MAX_SIZE` less headers.
+/// `sk_pacing_shift` of 10: a burst covers the rate's 1024th of a second.
 const BURST_SECONDS: f64 = 1.0 / 1024.0;
+/// `GSO_LEGACY_MAX_SIZE` − 1 − `MAX_TCP_HEADER`, which is 320 with 64-byte cache lines and tunnels (`include/net/tcp.h`).
 const LARGEST_BURST: f64 = 65_536.0 - 1.0 - 320.0;
-/// The most segments of a burst.
+/// The most segments of a burst (`0x7F` in `bbr_tso_segs_goal`).
 const MOST_SEGMENTS: u64 = 127;
 /// Bursts in the sender's queue, in its network card, and in the receiver's.
 const BURSTS: u64 = 3;

@@ -7,12 +7,12 @@ use earlybird_units::{Duration, Instant};
 const NEARLY_EMPTY: u64 = 10;
 /// RTTs over which the detector takes the smallest queueing delay (§2.2; genericCC, `rtt-window.cc`, uses four).
 const EMPTIEST: u64 = 5;
-/// RTTs over which the detector takes the largest queueing delay.
+/// RTTs over which the detector takes the largest queueing delay (§2.2; genericCC, `rtt-window.cc`).
 const LONGEST: u64 = 4;
 
 #[derive(Clone, Debug)]
 pub(super) struct Delays {
-    /// The smoothed RTT (RFC 6298 §2.3); zero before the first sample.
+    /// The smoothed RTT (RFC 6298 §2.3; genericCC has a gain of 1/16); zero before the first sample.
     smoothed: Duration,
     /// `RTTmin`: the RTT without a queue.
     min: Recent,

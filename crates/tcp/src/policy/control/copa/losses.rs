@@ -1,4 +1,4 @@
-//! Response to heavy losses without delay, behind a policer or a very short queue (genericCC, `ReduceOnLoss`).
+//! Response to heavy losses without delay, behind a policer or a very short queue (genericCC, `ReduceOnLoss` in `estimators.cc`).
 
 use earlybird_units::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use earlybird_units::{Duration, Instant};
 const HEAVY_LOSS_SHARE: f64 = 0.3;
 /// The least number of segments for the share to be valid.
 const MIN_SEGMENTS: u64 = 20;
-/// The factor by which heavy losses reduce the window.
+/// The factor by which heavy losses reduce the window (`markoviancc.cc`, `onACK`).
 const HEAVY_LOSS_FACTOR: f64 = 0.7;
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -18,7 +18,7 @@ pub(super) struct LinuxVersion {
     beta: u32,
     /// Above the plateau: the largest growth in segments per 100 ms of the smallest RTT.
     max_increment: Option<u32>,
-    /// `cnt` before the first loss.
+    /// `cnt` before the first loss (`bictcp_update`).
     first_epoch: u32,
     /// Whether that is exact, or an upper bound.
     first_epoch_is_fixed: bool,
@@ -54,9 +54,9 @@ const CLOCK: u64 = 1000;
 const UPDATE_INTERVAL: u64 = CLOCK / 32;
 /// Segments per ACK are averaged in 16ths.
 const ACK_RATIO_SHIFT: u32 = 4;
-/// If the curve is below the window, it grows by one segment per this many windows.
+/// If the curve is below the window, it grows by one segment per this many windows (`bictcp_update`).
 const SLOW_GROWTH: u32 = 100;
-/// The smallest `cnt` if segments count: growth by one per two segments.
+/// The smallest `cnt` if segments count: growth by one per two segments (`bictcp_update` since Linux 4.0).
 const MIN_CNT: u32 = 2;
 /// The smallest slow-start threshold.
 const SMALLEST_SSTHRESH: u32 = 2;
