@@ -30,6 +30,7 @@ impl Pace {
 
     /// Records a transmission or retransmission.
     pub(crate) fn on_sent(&mut self, now: Instant, len: u16) {
+        // The weight is the draft's (§5.1.2); Haivision's implementation has 1/128 (`LiveCC::updatePayloadSize`).
         self.payload += (f64::from(len) - self.payload) / 8.0;
         let rate = self.overhead.map_or(LARGEST_RATE, |overhead| self.input.rate * (1.0 + overhead));
         self.next_send = now + Duration::from_secs_f64((self.payload + HEADER) / rate);
@@ -42,7 +43,9 @@ impl Pace {
 }
 
 /// The rate at which the application writes, measured over whole periods. The draft only asks for a moving average
-/// (§5.1.1); periods and first value are those of Haivision's implementation (`CRateEstimator`).
+/// (§5.1.1); the periods are those of Haivision's implementation (`INPUTRATE_FAST_START_US`, `INPUTRATE_RUNNING_US`), which also
+/// ends the first one after 2000 packets. The first value, 10 Mb/s, is that of its versions before 1.3.3
+/// (`SND_INPUTRATE_INITIAL_BPS`); later ones begin with 1 Gb/s.
 #[derive(Clone, Debug)]
 struct InputRate {
     /// Bytes per second.

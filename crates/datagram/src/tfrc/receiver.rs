@@ -49,6 +49,7 @@ impl Receiver {
     }
 
     fn count(&mut self, now: Instant, len: u16) {
+        // RFC 5348 leaves the way of averaging open; it is the sender's here.
         let len_now = f64::from(len);
         self.segment = if self.last.is_none() { len_now } else { self.segment + (len_now - self.segment) / 16.0 };
         self.recent.push_back((now, len));
