@@ -82,7 +82,7 @@ static __always_inline void count_packets(struct pert *p, __u32 acked)
 	intervals_count(&p->responses, acked);
 }
 
-/* A stretch ACK grows cwnd exponentially up to ssthresh only; the rest counts as congestion avoidance (RFC 3465 §2.1). */
+/* A stretch ACK grows cwnd exponentially up to ssthresh only; the rest counts as congestion avoidance (as tcp_slow_start). */
 static __always_inline void slow_start(struct pert *p, const struct ack *ack)
 {
 	__u64 growth = (__u64)ack->growth << FRAC_BITS;

@@ -61,7 +61,7 @@ pub struct Ingest {
     writing: Option<(Instant, u64)>,
 }
 
-/// Bytes of a chunk of RTMP in OBS Studio (`m_outChunkSize`, `librtmp/rtmp.c`).
+/// Bytes of a chunk of RTMP in OBS Studio (`m_outChunkSize` in `try_connect`).
 const CHUNK: u64 = 4096;
 /// The header of a message, RTMP 1.0 §5.3.1: basic header and a message header without stream …
 const FIRST_HEADER: u64 = 8;
