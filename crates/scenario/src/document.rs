@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 /// Reads TOML, or JSON if the text starts with a brace.
 pub(crate) fn parse(text: &str) -> Result<Value, ScenarioError> {
+    // No TOML document starts with a brace, so that the language need not be said.
     if text.trim_start().starts_with('{') { parse_json(text) } else { parse_toml(text) }
 }
 
@@ -12,6 +13,7 @@ pub(crate) fn parse(text: &str) -> Result<Value, ScenarioError> {
 pub(crate) fn parse_value(text: &str, path: &str) -> Result<Value, ScenarioError> {
     match text.trim().parse::<toml::Value>() {
         Ok(value) => from_toml(value, path),
+        // A bare word such as `pert` or `20ms`: quotes would have to survive the shell.
         Err(_) => Ok(Value::String(text.to_owned())),
     }
 }
@@ -27,6 +29,7 @@ pub(crate) fn element_name(element: &Value) -> Option<String> {
 
 /// Finds the list element that a step of a path picks, by name or by number from 0.
 pub(crate) fn position(list: &[Value], step: &str) -> Option<usize> {
+    // A name wins over a number, as errors and resolved scenarios write names.
     let named = list.iter().position(|element| element_name(element).as_deref() == Some(step));
     named.or_else(|| step.parse().ok().filter(|index| *index < list.len()))
 }
@@ -34,6 +37,7 @@ pub(crate) fn position(list: &[Value], step: &str) -> Option<usize> {
 /// Returns the shortest step that picks element `index`: its name where that is unique so far, else its number.
 pub(crate) fn step_to(list: &[Value], index: usize) -> String {
     let name = element_name(&list[index]).filter(|name| position(list, name) == Some(index));
+    // A dot would end the step.
     name.filter(|name| !name.is_empty() && !name.contains('.')).unwrap_or_else(|| index.to_string())
 }
 
@@ -53,6 +57,7 @@ pub(crate) fn named(document: &Value, path: &str) -> String {
 fn parse_json(text: &str) -> Result<Value, ScenarioError> {
     serde_json::from_str(text).map_err(|error| {
         let message = error.to_string();
+        // serde_json repeats the place, which is the path of the error.
         let message = message.split(" at line ").next().unwrap_or_default();
         syntax_error(text, error.line(), error.column(), "JSON", message)
     })
@@ -77,6 +82,7 @@ fn syntax_error(text: &str, line: usize, column: usize, language: &str, message:
 fn place(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    // Columns as editors count them: in characters.
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
@@ -86,6 +92,7 @@ fn from_toml(value: toml::Value, path: &str) -> Result<Value, ScenarioError> {
         toml::Value::Integer(number) => number.into(),
         toml::Value::Float(number) => finite(number, path)?,
         toml::Value::Boolean(truth) => Value::Bool(truth),
+        // JSON has no dates: as a text the schema can judge it.
         toml::Value::Datetime(date) => Value::String(date.to_string()),
         toml::Value::Array(list) => from_list(list, path)?,
         toml::Value::Table(table) => from_table(table, path)?,
@@ -93,6 +100,7 @@ fn from_toml(value: toml::Value, path: &str) -> Result<Value, ScenarioError> {
 }
 
 fn finite(number: f64, path: &str) -> Result<Value, ScenarioError> {
+    // TOML has `inf` and `nan`, JSON has not.
     let error = || ScenarioError::new(path, "is not finite").text(&number.to_string()).allowed("a finite number");
     serde_json::Number::from_f64(number).map(Value::Number).ok_or_else(error)
 }

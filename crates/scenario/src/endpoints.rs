@@ -26,6 +26,7 @@ impl Scenario {
         let mut merged = serde_json::to_value(&self.endpoint).unwrap_or_default();
         merge(&mut merged, &Value::Object(flow.endpoint.clone()), schema, &path)?;
         let endpoint = read(&merged, schema, &path)?;
+        // `flow.transport` stands beside the flow's table, and is where `choose_transports` writes.
         Ok(Endpoint { transport: flow.transport.unwrap_or(endpoint.transport), ..endpoint })
     }
 
@@ -37,12 +38,14 @@ impl Scenario {
 
     /// Sets the transports that are not given to those of the profile's senders.
     pub(crate) fn choose_transports(&mut self, document: &Value) {
+        // In the document, as the model has a default; null is "left out", as for every optional key.
         if document.pointer("/endpoint/transport").is_some_and(|transport| !transport.is_null()) {
             return;
         }
         if let Some(usual) = self.endpoint.profile.usual_transport() {
             self.endpoint.transport = usual;
         }
+        // A flow with a profile of its own has the senders of that one.
         for flow in self.flows.iter_mut().filter(|flow| flow.transport.is_none()) {
             let profile = flow.endpoint.get("profile").and_then(|profile| Profile::deserialize(profile).ok());
             flow.transport =
@@ -64,6 +67,7 @@ impl Scenario {
 impl Measure {
     /// Shortens the warm-up to at most a tenth of the run.
     pub(crate) fn shorten_warm_up(&mut self, duration: Time) {
+        // The default is for runs of minutes, and would leave nothing of a short one to be measured.
         self.warm_up = self.warm_up.min(Time::from(duration.duration() / 10));
     }
 }

@@ -74,6 +74,7 @@ impl Reader<'_> {
         })?;
         let time = self.time(number, &row)?;
         let size = self.size(number, row.size)?;
+        // The encoder left this frame out; it still has its place in the timetable.
         if size > 0 {
             self.times.push(time);
             self.sizes.push(size);
@@ -85,6 +86,7 @@ impl Reader<'_> {
 
     fn time(&self, number: u32, row: &Row<'_>) -> Result<f64, ScenarioError> {
         if let Some(fps) = self.frames.fps {
+            // Frames of size 0 count, or those behind them would come too early.
             return Ok(f64::from(self.count) / fps);
         }
         let text = row.time.ok_or_else(|| {
@@ -122,10 +124,12 @@ impl Reader<'_> {
                 ScenarioError { problem: problem.into(), ..file() }.allowed("a file with a line for each frame")
             );
         }
+        // With `fps` the times begin at 0 already, unless the first frames were left out.
         let first = if self.frames.fps.is_some() { 0.0 } else { self.times[0] };
         self.times.iter_mut().for_each(|time| *time -= first);
         let period = match self.frames.fps {
             Some(fps) => 1.0 / fps,
+            // A single frame has no distance to another: its period of 0 is refused below.
             None => (self.last - first) / f64::from(self.count.max(2) - 1),
         };
         if self.frames.fps.is_none() && period < SHORTEST {

@@ -52,6 +52,7 @@ pub fn canonical_json(scenario: &Scenario) -> String {
 }
 
 fn deserialize<T: DeserializeOwned>(value: &Value, path: &str) -> Result<T, ScenarioError> {
+    // The schema was checked before, in the user's terms; this is for what only serde finds.
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = earlybird_transport::join(path, &document::named(value, &error.path().to_string()));
         ScenarioError::new(&path, format!("does not fit: {}", error.inner()))

@@ -58,6 +58,7 @@ fn read_one(
         return Ok(());
     };
     let read = reader.read(&folder.join(&file), wanted).and_then(|text| parse(&text));
+    // The reader knows the file, not the key that names it.
     *media = read.map_err(|error| ScenarioError { path: path.to_owned(), value: file, ..error })?;
     Ok(())
 }

@@ -45,6 +45,7 @@ impl Flow {
 
     /// Returns whether one of the group's flows has this name, without listing them all: there may be billions.
     pub fn has_member(&self, name: &str) -> bool {
+        // Only as `members` writes them: `video01` and `video+1` parse, too.
         let number = name.strip_prefix(&self.name).filter(|number| *number == "0" || !number.starts_with(['0', '+']));
         number.and_then(|number| number.parse().ok()).is_some_and(|index: u32| index < self.count)
     }

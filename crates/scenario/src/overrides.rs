@@ -13,6 +13,7 @@ type Table = Map<String, Value>;
 /// Puts `value` in the place of what stands at the key path `key`; tables on the way are made where they are missing.
 pub(crate) fn set(document: &mut Value, root: SchemaNode<'_>, key: &str, value: Value) -> Result<(), ScenarioError> {
     let steps: Vec<_> = key.split('.').collect();
+    // Apart from deeper keys: at the top level the word may be a misspelt parameter.
     if !root_keys(root).contains(&steps[0]) {
         return Err(unknown_root(document, root, key, steps[0]));
     }
@@ -29,6 +30,7 @@ pub(crate) fn check_key(document: &Value, root: SchemaNode<'_>, key: &str) -> Re
     if parameters::declared(document).contains_key(key) {
         return Ok(());
     }
+    // On a copy and with any value: only the path is checked, values come with the runs.
     set(&mut document.clone(), root, key, Value::Null)
 }
 
@@ -44,6 +46,7 @@ pub(crate) fn merge(
         (Value::Object(table), Value::Object(changes), _) if !chooses_anew(table, changes, schema) => {
             merge_table(table, changes, schema, path)
         }
+        // Another option of a choice, or a value: nothing of the old one fits.
         (base, overlay, _) => {
             base.clone_from(overlay);
             Ok(())
@@ -82,12 +85,14 @@ fn set_below(
         *node = value;
         return Ok(());
     };
+    // The value of the parameter comes later, and would replace what is set below it.
     if let Some(name) = reference(node) {
         return Err(hidden_by_parameter(path, step, name));
     }
     match schema.kind() {
         Kind::List(inner) => set_element(node, inner, steps, value, path),
         Kind::Map(_) => {
+            // Keys of a map may have dots, as the key paths of `sweep.grid`: the rest is one key.
             *entry(node, &steps.join("."), false) = value;
             Ok(())
         }
@@ -118,6 +123,7 @@ fn set_element(
         *node = Value::Array(Vec::new());
     }
     let Value::Array(list) = node else { return Err(ScenarioError::new(path, "is not a list").value(node)) };
+    // The next number appends: a list can be built by `--set` alone.
     let index = position(list, steps[0]).or_else(|| new_last(list, steps[0]));
     let index = index.ok_or_else(|| no_element(list, path, steps[0]))?;
     set_below(&mut list[index], inner, &steps[1..], value, &join(path, steps[0]))
@@ -161,6 +167,7 @@ fn unknown_root(document: &Value, root: SchemaNode<'_>, key: &str, step: &str) -
     let parameters = || declared.keys().map(String::as_str);
     let keys = root_keys(root);
     let names = if declared.is_empty() { "none".to_owned() } else { listed(parameters()) };
+    // Without a similar word the key may be misplaced, not misspelt.
     let guess = nearest(step, parameters().chain(keys.iter().copied()));
     ScenarioError::new(key, "is neither a parameter nor a key")
         .text(step)

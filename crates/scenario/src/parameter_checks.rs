@@ -7,14 +7,17 @@ use serde_json::{Map, Value};
 
 /// Takes the variants out of the document and checks that parameters and their uses match.
 pub(crate) fn take_variants(document: &mut Value) -> Result<Variants, ScenarioError> {
+    // Their record stays, but nothing refers to it any more.
     if is_resolved(document) {
         return Ok(Variants::new());
     }
     let variants = document.as_object_mut().and_then(|table| table.remove("variants"));
     let variants = variants.map_or(Ok(Variants::new()), into_variants)?;
+    // Names first: a `$name` is a reference only if the name is one.
     check_declarations(document)?;
     check_references(document, &variants)?;
     check_variants(document, &variants)?;
+    // Last: a misspelt use leaves its parameter unused, and the misspelling is what to tell.
     check_usage(document, &variants)?;
     Ok(variants)
 }
@@ -36,6 +39,7 @@ fn check_declarations(document: &Value) -> Result<(), ScenarioError> {
             let error = ScenarioError { problem, ..error }.text(name);
             return Err(error.allowed("a letter followed by letters, digits, `-` and `_`"));
         }
+        // Values are put in once, so that a reference within one would stay.
         if let Some(other) = reference(value) {
             let problem = format!("refers to another parameter, `{other}`");
             return Err(ScenarioError { problem, ..error }.value(value).allowed("a value"));
@@ -104,6 +108,7 @@ fn check_variants(document: &Value, variants: &Variants) -> Result<(), ScenarioE
 
 fn check_overlay(path: &str, overlay: &Value) -> Result<(), ScenarioError> {
     let keys = overlay.as_object().ok_or_else(|| not_overlays(path, overlay))?;
+    // They decide which overlays apply.
     let unchangeable = ["parameters", "variants", "resolved"].into_iter().find(|key| keys.contains_key(*key));
     let error = |key| ScenarioError::new(&join(path, key), "cannot depend on a parameter").text(key);
     unchangeable.map_or(Ok(()), |key| Err(error(key).allowed("the other keys of a scenario")))

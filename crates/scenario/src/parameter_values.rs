@@ -36,6 +36,7 @@ pub(crate) fn overlay(document: &mut Value, variants: &Variants, root: SchemaNod
         let value = &document["parameters"][name];
         let chosen = choices
             .get(text_of(value))
+            // A listed value wins, wherever `*` stands.
             .or_else(|| choices.get(ANY_OTHER))
             .ok_or_else(|| no_variant(name, value, choices))?;
         merge(document, chosen, root, "")?;
@@ -49,8 +50,10 @@ pub(crate) fn substitute(document: &Value) -> Result<Value, ScenarioError> {
     if is_resolved(document) || declared(document).is_empty() {
         return Ok(filled);
     }
+    // Once more: overrides and overlays may have brought references.
     check_references(document, &Variants::new())?;
     let table = filled.as_object_mut().into_iter().flatten();
+    // The record of the parameters keeps what was declared or overridden.
     table.filter(|(key, _)| *key != "parameters").for_each(|(_, value)| fill(value, declared(document)));
     filled["resolved"] = Value::Bool(true);
     Ok(filled)
@@ -69,6 +72,7 @@ fn origin<'a>(document: &'a Value, path: &str) -> Option<&'a str> {
         node = match node {
             Value::Array(list) => &list[position(list, step)?],
             Value::Object(table) => table.get(step)?,
+            // The path may lead on into the value that was put in here.
             _ => break,
         };
     }

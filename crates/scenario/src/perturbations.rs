@@ -20,7 +20,7 @@ pub struct Setting {
     pub others: Vec<Scenario>,
 }
 
-/// Parts of a scenario that schema its run.
+/// Parts of a scenario on which its run depends.
 const PARTS: [&str; 3] = ["endpoint", "flows", "network"];
 /// The key of the application: it always has an effect, and its value may be long.
 const ALWAYS_READ: &str = "application";
@@ -107,14 +107,17 @@ impl Walk<'_> {
 
     fn entry(&mut self, document: &mut Value, steps: &mut Vec<Step>, path: &str, schema: Option<SchemaNode<'_>>) {
         let value = at(document, steps).take();
+        // A table is no setting itself: its entries are visited one by one.
         let is_table = value.is_object() || value.as_array().is_some_and(|list| list.iter().any(Value::is_object));
         let others = if is_table { Vec::new() } else { others(&value, schema) };
+        // Takes the key out; each assignment below puts it back.
         let without = self.left_out(document, steps);
         let scenario = self.scenario;
         let mut with = |other: Value| {
             *at(document, steps) = other;
             read(document, scenario)
         };
+        // Equal to the scenario: the value is the default, and leaving it out changes nothing.
         if let Some(without) = without.filter(|without| !is_table && without != self.scenario) {
             let others = others.into_iter().filter_map(&mut with).collect();
             (self.is_of_interest)(Setting { path: path.to_owned(), value: Some(value.clone()), without, others });
@@ -151,6 +154,7 @@ fn others(value: &Value, schema: Option<SchemaNode<'_>>) -> Vec<Value> {
         ("transport", _) => vec![json!("tahoe"), json!("cubic"), json!("udp")],
         (_, Value::Bool(truth)) => vec![json!(!truth)],
         (_, Value::Number(number)) => {
+            // One more and half: where one of them is out of range, the other is not.
             let whole = number.as_u64().map(|whole| json!(whole + 1));
             whole.into_iter().chain(number.as_f64().map(|real| json!(real / 2.0))).collect()
         }

@@ -62,6 +62,7 @@ impl Resolver<'_> {
         let schema = DocumentSchema::of(&self.transports);
         let document = Self::applied(text, overrides, schema.root())?;
         let mut filled = parameter_values::substitute(&document)?;
+        // Files before checks: what they hold is checked like what a scenario says.
         let read = traces::read(&mut filled, self.folder);
         let read = read.and_then(|()| media::read(&mut filled, self.folder, self.media));
         let scenario = read.and_then(|()| self.build(&filled, schema.root()));
@@ -104,11 +105,13 @@ impl Resolver<'_> {
         schema_check::check(document, root, "")?;
         let scenario: Scenario = deserialize(document, "")?;
         let mut scenario = scenario.with_transports(&self.transports)?;
+        // Only the default is shortened: a warm-up that is given and too long is an error.
         if document.pointer("/measure/warm-up").is_none() {
             scenario.measure.shorten_warm_up(scenario.duration);
         }
         scenario.choose_transports(document);
         scenario.settle_endpoints(root.child("endpoint").unwrap_or(root))?;
+        // Before validation, which checks the frames of a file like those of a scenario.
         scenario.read_frames(self.folder)?;
         validate::validate(&scenario, document, root)?;
         Ok(scenario)

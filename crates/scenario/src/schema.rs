@@ -16,6 +16,7 @@ pub fn schema(transports: &Transports) -> String {
     let mut schema = schemars::schema_for!(Scenario).to_value();
     transports.extend_schema(&mut schema);
     let mut schema = Schema::try_from(schema).unwrap_or_default();
+    // Only here: the schema that documents are checked with sees values in place of references.
     allow_references(&mut schema);
     schema.insert("$comment".to_owned(), json!("A \"$name\" stands for the value of parameter `name`."));
     if let Some(keys) = schema.get_mut("properties").and_then(Value::as_object_mut) {
@@ -44,6 +45,7 @@ fn allow_reference(schema: &mut Schema) {
         options.push(json!({ "description": "A parameter.", "type": "string", "pattern": REFERENCE }));
     } else if let Some(names) = schema.remove("enum") {
         schema.insert("anyOf".to_owned(), json!([{ "enum": names }, { "pattern": REFERENCE }]));
+    // A quantity is a text already, whose pattern refuses a reference.
     } else if let Some(Value::String(pattern)) = schema.get_mut("pattern") {
         *pattern = format!("{REFERENCE}|{pattern}");
     } else {

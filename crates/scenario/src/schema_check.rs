@@ -38,6 +38,7 @@ fn table<'a>(value: &'a Value, schema: SchemaNode<'_>, path: &str) -> Result<&'a
 }
 
 fn check_table(entries: &Map<String, Value>, schema: SchemaNode<'_>, path: &str) -> Result<(), ScenarioError> {
+    // Before missing keys: a misspelt key is often the one that then is missing.
     if let Some(key) = entries.keys().find(|key| schema.child(key).is_none()) {
         return Err(unknown_key(path, key, schema));
     }
@@ -86,6 +87,7 @@ fn check_word(word: &str, schema: SchemaNode<'_>, path: &str) -> Result<(), Scen
 fn check_either(value: &Value, schema: SchemaNode<'_>, path: &str) -> Result<(), ScenarioError> {
     let alike = schema.alternatives().find(|one| matches!(one.kind(), Kind::List(_)) == value.is_array());
     match alike {
+        // A list can only be meant as one: its own error tells more than that nothing fits.
         Some(list) if value.is_array() => check(value, list, path),
         Some(one) if check(value, one, path).is_ok() => Ok(()),
         _ => Err(misfit(value, schema, path, "does not fit")),
@@ -125,6 +127,7 @@ fn check_plain(value: &Value, schema: SchemaNode<'_>, path: &str) -> Result<(), 
     } else if schema.has_type("string") {
         fits(value.is_string(), value, schema, path, "is not a text")
     } else if schema.has_type("integer") {
+        // serde takes no 1.0 for a whole number either, and would say so in its own words.
         fits(value.is_i64() || value.is_u64(), value, schema, path, "is not a whole number")?;
         check_range(value, schema, path)
     } else {

@@ -131,6 +131,7 @@ impl<'a> SchemaNode<'a> {
     }
 
     fn plain_kind(self) -> Kind<'a> {
+        // An optional value has two types, null behind its own.
         match self.node["type"].as_str().or_else(|| self.node["type"][0].as_str()) {
             Some("object") => Kind::Map(self.below("additionalProperties")),
             Some("array") => Kind::List(self.below("items")),
@@ -171,6 +172,7 @@ impl<'a> SchemaNode<'a> {
     /// Returns the options of a choice: words, and keys with the node of their value.
     pub(crate) fn options(self) -> impl Iterator<Item = (&'a str, Option<Self>)> {
         self.node["oneOf"].as_array().into_iter().flatten().filter_map(move |option| {
+            // schemars writes a variant without data as a `const`, others as an object with one property.
             let word = option["const"].as_str().map(|word| (word, None));
             let keyed = option["properties"].as_object().and_then(|keys| keys.iter().next());
             word.or_else(|| keyed.map(|(key, schema)| (key.as_str(), Some(self.at(schema).or_description(option)))))

@@ -7,6 +7,7 @@ use earlybird_transport::{join, nearest};
 fn paths(root: SchemaNode<'_>) -> Vec<String> {
     let mut paths = Vec::new();
     collect(root, "", &mut paths);
+    // Stable: keys of one depth keep the order of the model.
     paths.sort_by_key(|path| path.matches('.').count());
     paths
 }
@@ -18,6 +19,7 @@ pub(crate) fn elsewhere(key: &str, root: SchemaNode<'_>) -> String {
     let ending_with = |key| ending_with(&paths, key);
     let exact = ending_with(key);
     let names = paths.iter().map(|path| path.rsplit('.').next().unwrap_or(path));
+    // The key itself elsewhere is likelier than a similar one.
     let found = if exact.is_empty() { nearest(last, names).map(ending_with).unwrap_or_default() } else { exact };
     if found.is_empty() { String::new() } else { format!("did you mean {}?", found.join(" or ")) }
 }

@@ -24,6 +24,7 @@ pub(crate) fn read(document: &mut Value, folder: &Path) -> Result<(), ScenarioEr
 
 fn read_one(channel: Option<&mut Value>, folder: &Path, path: &str) -> Result<(), ScenarioError> {
     let Some(trace) = channel.and_then(|channel| channel.get_mut("trace")) else { return Ok(()) };
+    // Resolved scenarios have the times themselves.
     let Some(file) = trace.as_str() else { return Ok(()) };
     let path = format!("{path}.trace");
     let text = read_file(folder, file, &path)?;
@@ -59,6 +60,7 @@ fn parse(text: &str, file: &str) -> Result<Vec<u64>, ScenarioError> {
     }
     match times.last() {
         None => Err(useless(file, "is empty", "at least one time in milliseconds")),
+        // mahimahi starts a trace again at its last time: a period of 0 would never end.
         Some(0) => Err(useless(file, "ends at 0 ms", "a last time above 0, at which the trace starts again")),
         Some(_) => Ok(times),
     }

@@ -19,12 +19,15 @@ use serde_json::Value;
 /// Checks a scenario whose keys, types and ranges are known to be right.
 pub(crate) fn validate(scenario: &Scenario, document: &Value, root: SchemaNode<'_>) -> Result<(), ScenarioError> {
     positive(scenario.duration, "duration")?;
+    // First: most checks ask for the endpoints of flows.
     validate_endpoints(scenario)?;
+    // Next: the paths of all errors below use the flows' names.
     traffic::validate(scenario)?;
     ingest::validate(scenario)?;
     segments::validate(scenario)?;
     datagrams::validate(scenario)?;
     network::validate(scenario)?;
+    // After the network, whose names of links are the paths from here on.
     rate::validate(&scenario.network)?;
     real_time::validate(scenario)?;
     queue::validate(&scenario.network)?;
@@ -78,11 +81,13 @@ fn known(name: &str, names: &[String], path: &str, problem: &str) -> Result<(), 
 fn validate_sweep(sweep: &Sweep, document: &Value, root: SchemaNode<'_>) -> Result<(), ScenarioError> {
     for (key, values) in &sweep.grid {
         let path = join("sweep.grid", key);
+        // The error is about the key of the grid, not about the place that it names.
         check_key(document, root, key).map_err(|error| error.at(&path))?;
         let error = || ScenarioError::new(&path, "is an empty list").allowed("a list of at least 1");
         ensure(!values.is_empty(), error)?;
     }
     let Seeds::List(seeds) = &sweep.seeds else { return Ok(()) };
+    // A run made twice would count twice in every mean.
     let repeated = (1..seeds.len()).find(|index| seeds[..*index].contains(&seeds[*index]));
     repeated.map_or(Ok(()), |index| Err(repeated_seed(seeds[index])))
 }

@@ -16,6 +16,7 @@ impl Flow {
     pub fn playback_delay(&self, kind: Kind) -> Duration {
         match self.listener(kind) {
             Some(Client::Deadline(client)) => client.playback_delay.duration(),
+            // A client that waits sets no deadline, but policies need one: the usual delay.
             Some(Client::Rebuffer(_)) | None => DeadlineClient::default().playback_delay.duration(),
         }
     }
@@ -25,6 +26,7 @@ impl Flow {
         let units = match &self.application {
             Application::Cbr(cbr) => Units::Periodic { bytes: cbr.packet, period: cbr.period() },
             Application::Media(media) => Units::Clip { sizes: &media.sizes, seconds: media.length },
+            // Bulk and web traffic have no units; sizes of live streams and segments are decided during the run.
             _ => Units::Unknown,
         };
         let is_ingest = matches!(self.application, Application::Ingest(_));
@@ -46,6 +48,7 @@ impl Flow {
 impl Cbr {
     /// Returns the time between two packets.
     pub fn period(&self) -> Duration {
+        // From packet to packet the same: the part below a nanosecond, which a link carries on, is dropped.
         let by_rate = || self.rate.rate().transmission_time(u64::from(self.packet), &mut 0);
         self.interval.map_or_else(by_rate, Duration::from_secs_f64)
     }

@@ -107,6 +107,7 @@ impl Ingest {
     /// Returns the playing times beyond which B pictures, and all but key frames, are dropped.
     pub fn thresholds(&self) -> [Time; 2] {
         [
+            // `rtmp_stream_defaults` of OBS Studio.
             self.drop_threshold.unwrap_or(Time::from_millis(700)),
             self.pframe_drop_threshold.unwrap_or(Time::from_millis(900)),
         ]
@@ -170,6 +171,7 @@ impl Encoder {
         let group = self.b_frames as usize + 1;
         let kind = |index: usize| match index {
             0 => 'I',
+            // In the order of decoding a P picture comes before the B pictures that refer to it.
             index if (index - 1).is_multiple_of(group) => 'P',
             _ => 'B',
         };
@@ -189,6 +191,7 @@ impl Encoder {
     }
 
     fn sound(&self, length: f64) -> Sound {
+        // Whole packets, stretched to the length, so that sound and pictures repeat together.
         let packets = (length / SOUND_PERIOD).floor().max(1.0);
         let rate = self.audio.map_or(SOUND_RATE, |rate| rate.rate().bits_per_second() as f64);
         let bytes = (rate * length / 8.0 / packets).round().max(1.0) as u32;

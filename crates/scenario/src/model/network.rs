@@ -105,6 +105,7 @@ impl Dumbbell {
     pub fn backward(&self) -> Channel {
         let reverse = self.reverse.clone().unwrap_or_default();
         let own = reverse.speed();
+        // All of it or nothing: a trace must not stand beside the rate of the other direction.
         let Speed { rate, rate_steps, trace } = if own == Speed::default() { self.bottleneck.speed() } else { own };
         Channel {
             rate,
@@ -112,6 +113,7 @@ impl Dumbbell {
             trace,
             delay: reverse.delay.unwrap_or(self.bottleneck.delay),
             queue: self.reverse_queue,
+            // Not mirrored: losses of data are given, those of ACKs only if asked for.
             loss: reverse.loss,
             reorder: reverse.reorder,
             duplicate: reverse.duplicate,

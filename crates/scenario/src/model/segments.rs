@@ -62,6 +62,7 @@ impl Segments {
     pub fn start(&self) -> Time {
         self.start_buffer.unwrap_or_else(|| match (self.live, self.rule) {
             (false, _) => self.segment,
+            // L2A leaves its start-up only with 1.5 s in the buffer.
             (true, RateRule::L2a) => self.held_back().max(two_seconds()),
             (true, _) => self.held_back(),
         })
@@ -74,6 +75,7 @@ impl Segments {
 
     /// Returns the most playing time that the viewer holds.
     pub fn most(&self) -> Time {
+        // More than lies between the viewer and the camera is never there.
         let usual = if self.live { self.start() } else { self.start().max(Time::from_secs(30)) };
         self.buffer.unwrap_or(usual)
     }

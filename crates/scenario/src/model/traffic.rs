@@ -77,6 +77,7 @@ impl AccessDelay {
             Self::Spread(share) => {
                 let usual = usual.duration().as_nanos();
                 let most = (usual as f64 * share.value()) as u64;
+                // A share is at most 1, so that the difference is not negative.
                 [usual - most, usual + most].map(|nanos| Duration::from_nanos(nanos).into())
             }
         }

@@ -134,6 +134,7 @@ const fn request_bytes() -> u64 {
     256
 }
 
+// `interPage`, and below `avg_` and `shape_` of `objSize`, in ns-2's `tcl/ex/large-scale-web-traffic.tcl`.
 const fn webtraf_think() -> Time {
     Time::from_secs(15)
 }

@@ -86,6 +86,7 @@ fn check_gilbert_elliott(model: &GilbertElliott, path: &str) -> Result<(), Scena
 /// The gaps between bursts of L losses are L·(1 − P)/P packets long on average; one packet is the least.
 fn check_gilbert(gilbert: &Gilbert, path: &str) -> Result<(), ScenarioError> {
     below_one(gilbert.ratio, &format!("{path}.ratio"))?;
+    // Below 1, or the division would have no result.
     let ratio = gilbert.ratio.value();
     let least = ratio / (1.0 - ratio);
     let error = || ScenarioError::new(&format!("{path}.mean-burst"), "is too short for so many losses");
@@ -99,6 +100,7 @@ fn check_gilbert(gilbert: &Gilbert, path: &str) -> Result<(), ScenarioError> {
 
 fn check_four_state(model: &FourState, path: &str) -> Result<(), ScenarioError> {
     check_transitions([("p13", model.p13), ("p14", model.p14)], path)?;
+    // With netem's default for p31, beside which a given p32 may be too much.
     check_transitions([("p31", model.p31()), ("p32", model.p32)], path)?;
     let is_stuck = model.p32.value() > 0.0 && model.p23.value() == 0.0;
     let error = || ScenarioError::new(&format!("{path}.p23"), "leaves the channel in state 2 forever").text("0");
@@ -121,6 +123,7 @@ fn check_transitions([(first, one), (second, other)]: [(&str, Fraction); 2], pat
 
 fn check_reorder(rule: &Reorder, path: &str, flows: &[Flow]) -> Result<(), ScenarioError> {
     positive(rule.delay, &format!("{path}.delay"))?;
+    // With 1 the first random number would decide about all packets.
     below_one(rule.correlation, &format!("{path}.correlation"))?;
     check_flow(rule.flow.as_deref(), path, flows)
 }

@@ -17,6 +17,7 @@ const KEYS_OF_SRT: [&str; 4] = ["mss", "profile", "srt", "transport"];
 const KEYS_OF_QUIC: [&str; 4] = ["ecn", "profile", "quic", "transport"];
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
+    // By itself first: what is wrong for all flows is not told of one.
     scenario.endpoint.srt.check("endpoint.srt")?;
     for flow in &scenario.flows {
         let endpoint = scenario.endpoint_of(flow)?;

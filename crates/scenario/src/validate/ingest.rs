@@ -11,6 +11,7 @@ const BETWEEN: Time = Time::from_millis(200);
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     for flow in &scenario.flows {
+        // Every flow has these keys, not live streams alone.
         check_buffers(scenario, flow)?;
         let Application::Ingest(ingest) = &flow.application else { continue };
         let path = format!("flows.{}", flow.name);
@@ -26,6 +27,7 @@ fn check_buffers(scenario: &Scenario, flow: &Flow) -> Result<(), ScenarioError> 
     let given = [("send-buffer", endpoint.send_buffer), ("unsent-limit", endpoint.unsent_limit)];
     let first = given.into_iter().find_map(|(key, bytes)| Some((key, bytes?)));
     if let Some((key, bytes)) = first.filter(|_| endpoint.transport.kind.is_real_time()) {
+        // The key is named where it stands: with the flow, or for all.
         let place = if flow.endpoint.contains_key(key) { format!("flows.{}.", flow.name) } else { String::new() };
         let problem = format!("limits streams, and {} carries frames", endpoint.transport);
         return Err(ScenarioError::new(&format!("{place}endpoint.{key}"), problem)
@@ -63,6 +65,7 @@ fn check_ingest(ingest: &Ingest, path: &str) -> Result<(), ScenarioError> {
     let [both, earlier] = ingest.thresholds();
     positive(both, &join(path, "drop-threshold"))?;
     let least = Time::from(both.duration() + BETWEEN.duration());
+    // OBS Studio raises the second one without a word; here what is given is used, or refused.
     ensure(earlier >= least, || {
         ScenarioError::new(&join(path, "pframe-drop-threshold"), "is too near to `drop-threshold`")
             .text(&earlier.to_string())
@@ -84,6 +87,7 @@ fn check_ingest(ingest: &Ingest, path: &str) -> Result<(), ScenarioError> {
 
 /// Checks the pictures and the sound of a film.
 pub(super) fn check_film(film: &Film, path: &str) -> Result<(), ScenarioError> {
+    // First, as the letters are compared with the times.
     check_times(&film.times, &film.sizes, film.length, path)?;
     let error = |problem: &str| ScenarioError::new(&join(path, "kinds"), problem).text(&film.kinds);
     ensure(film.kinds.chars().all(|kind| matches!(kind, 'I' | 'P' | 'B')), || {

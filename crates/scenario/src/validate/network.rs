@@ -15,6 +15,7 @@ pub(super) fn validate_links(network: &Network) -> Result<(), ScenarioError> {
 fn check_links(links: &[Link]) -> Result<(), ScenarioError> {
     let mut names = BTreeSet::new();
     for (index, link) in links.iter().enumerate() {
+        // By number: the name is what is checked here.
         let path = format!("network.links.{index}");
         check_node(&link.from, &format!("{path}.from"))?;
         check_node(&link.to, &format!("{path}.to"))?;
@@ -26,6 +27,7 @@ fn check_links(links: &[Link]) -> Result<(), ScenarioError> {
 
 fn check_node(node: &str, path: &str) -> Result<(), ScenarioError> {
     let error = || ScenarioError::new(path, "is not a name for a node").text(node);
+    // A dot would end the step of a key path.
     ensure(!node.is_empty() && !node.contains('.'), || error().allowed("a text without dots, not empty"))
 }
 
@@ -35,6 +37,7 @@ fn check_pair(link: &Link, path: &str) -> Result<(), ScenarioError> {
 }
 
 fn check_new(names: &mut BTreeSet<String>, link: &Link, path: &str) -> Result<(), ScenarioError> {
+    // By names, which key paths use: `a-b` to `c` and `a` to `b-c` join other nodes, and are called the same.
     let is_new = names.insert(link.name()) && names.insert(link.reverse_name());
     let error = || ScenarioError::new(path, "joins two nodes that are already joined").text(&link.name());
     ensure(is_new, || {
@@ -75,6 +78,7 @@ fn reachable<'a>(network: &'a Network, start: &'a str) -> BTreeSet<&'a str> {
     };
     let mut found = BTreeSet::from([start]);
     let mut size = 0;
+    // Until nothing is added, as links stand in any order.
     while found.len() > size {
         size = found.len();
         for link in links {

@@ -17,6 +17,7 @@ fn queues(network: &Network) -> Vec<(String, Queue)> {
             .iter()
             .flat_map(|link| {
                 let path = format!("network.links.{}", link.name());
+                // Without `reverse` the other direction has the same queue, which is checked once.
                 let reverse = link.reverse.as_ref().map(|channel| (format!("{path}.reverse.queue"), channel.queue));
                 [(format!("{path}.queue"), link.queue)].into_iter().chain(reverse)
             })

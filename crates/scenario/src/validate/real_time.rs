@@ -55,6 +55,7 @@ fn check_deadline(client: &DeadlineClient, path: &str) -> Result<(), ScenarioErr
     client.reports.map_or(Ok(()), |reports| positive(reports, &join(path, "reports")))?;
     let Some(adaptive) = &client.adaptive else { return Ok(()) };
     let most = client.playback_delay;
+    // The playback delay is where adaptation begins, and its longest.
     ensure(adaptive.least <= most, || {
         ScenarioError::new(&join(path, "adaptive.least"), "is above the playback delay")
             .text(&adaptive.least.to_string())

@@ -42,6 +42,7 @@ fn check_film(segments: &Segments, path: &str) -> Result<(), ScenarioError> {
     })?;
     positive(segments.segment, &join(path, "segment"))?;
     let Some(part) = segments.part else { return Ok(()) };
+    // Before the division by it.
     positive(part, &join(path, "part"))?;
     let rest = segments.segment.duration().as_nanos() % part.duration().as_nanos();
     ensure(rest == 0, || {
@@ -73,6 +74,7 @@ fn check_buffers(segments: &Segments, path: &str) -> Result<(), ScenarioError> {
             .allowed("nothing with `live = true`")
             .hint("`start-buffer` says how far behind the viewer is, and so how much it can hold.")
     })?;
+    // A segment is asked for only when there is room for all of it.
     let least = Time::from(start.duration().max(segments.segment.duration()));
     ensure(most >= least, || error("is less than playback needs").allowed(format!("a duration of at least {least}")))
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
     for (index, flow) in scenario.flows.iter().enumerate() {
+        // By number: a name that is wrong, or not unique, picks no flow.
         let path = format!("flows.{index}.name");
         check_name(&flow.name, &path)?;
         check_unique(&scenario.flows[..index], &flow.name, &path)?;
@@ -14,6 +15,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), ScenarioError> {
 
 fn check_name(name: &str, path: &str) -> Result<(), ScenarioError> {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    // With a digit at the end `video1` could be a group, or the second flow of `video`.
     let legal = name.chars().all(is_part) && name.ends_with(|letter: char| !letter.is_ascii_digit());
     let error = || ScenarioError::new(path, "is not a name for flows").text(name);
     ensure(legal, || {

@@ -24,6 +24,7 @@ pub struct Codel {
 impl Default for Codel {
     /// RFC 8289 §4.3; the limit is Linux's.
     fn default() -> Self {
+        // Without marks, as Linux's `codel_init`; `fq_codel_init` has them.
         Self { limit: 1000, target: millis(5), interval: millis(100), mtu: 1500, ecn: false }
     }
 }
@@ -51,6 +52,7 @@ impl QueueTable for Codel {
     }
 
     fn check(&self, path: &str) -> Result<(), ScenarioError> {
+        // With an interval of 0 the next drop would be due at once, for ever; a target of 0 is legal.
         positive(self.interval, &join(path, "interval"))
     }
 }

@@ -12,6 +12,7 @@ pub struct FqCodel {
     #[schemars(range(min = 1))]
     pub limit: u32,
     /// Number of queues among which connections are spread by a hash (default 1024).
+    // Linux's limit (`fq_codel_change`).
     #[schemars(range(min = 1, max = 65_536))]
     pub flows: u32,
     /// Bytes of a turn (default 1514).
@@ -31,6 +32,7 @@ impl Default for FqCodel {
     /// RFC 8290 §5.2.
     fn default() -> Self {
         let Codel { target, interval, mtu, .. } = Codel::default();
+        // The quantum is an Ethernet frame without its checksum, as `psched_mtu` in Linux.
         Self { limit: 10_240, flows: 1024, quantum: 1514, target, interval, mtu, ecn: true }
     }
 }

@@ -40,6 +40,7 @@ impl Default for Pie {
             alpha: 0.125,
             beta: 1.25,
             ecn: false,
+            // `mark_ecnth` of RFC 8033 §5.1.
             mark_limit: Fraction::of(0.1),
         }
     }

@@ -94,6 +94,7 @@ impl QueueTable for Red {
     fn check(&self, path: &str) -> Result<(), ScenarioError> {
         let Some(max) = self.max_threshold else { return Ok(()) };
         let error = |problem| ScenarioError::new(&join(path, "max-threshold"), problem).text(&max.to_string());
+        // The default of the lower one follows from the link, and could lie above.
         let Some(min) = self.min_threshold else {
             return Err(error("stands without `min-threshold`").allowed("both thresholds, or the lower one, or none"));
         };
