@@ -165,6 +165,7 @@ fn check_end(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
 
 fn check_timer(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> {
     let rto = &endpoint.rto;
+    // A floor of 0 is legal: the timeout then is what the estimator says.
     for (time, key) in [(rto.tick, "tick"), (rto.ceiling, "ceiling"), (rto.initial, "initial")] {
         time.map_or(Ok(()), |time| positive(time, &join(path, key)))?;
     }

@@ -61,6 +61,7 @@ impl Endpoint {
                 self.delayed_ack.map_or(base.acks.policy, |delay| delayed_acks(self.profile, delay.duration())),
             )
             .with_rack(rack_of(&self.rack, base.recovery.rack))
+            // Not from the profile: programs for media switch it off (`TCP_NODELAY`).
             .with_nagle(self.nagle.unwrap_or(false))
             .with_window_reduction(self.window_reduction.map_or(chosen.recovery.window_reduction, Into::into))
             .with_spurious(self.spurious(chosen.recovery.spurious))
@@ -127,6 +128,7 @@ impl Endpoint {
             Kind::Control(name) => self.controls.control(name.as_str(), self.profile).unwrap_or(base.control),
             Kind::Repair(Repair::Tahoe) => Control::Tahoe,
             Kind::RealTime(Preset::EarlybirdRt) => base.control,
+            // Its authors' patch is one of Linux, whose default this is.
             Kind::RealTime(Preset::Hollywood) => self.controls.control("cubic", self.profile).unwrap_or(base.control),
             Kind::Repair(_) | Kind::Datagram(_) | Kind::Quic(_) | Kind::RealTime(_) => Control::Reno,
         }

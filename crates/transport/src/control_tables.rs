@@ -86,6 +86,7 @@ impl Serialize for ControlTables {
 
 impl<'de> Deserialize<'de> for ControlTables {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // By the built-in register, as serde knows no other; `of` reads the tables again by theirs.
         let transports = Transports::built_in();
         let mut tables = Self { tables: Map::deserialize(deserializer)?, transports };
         tables.complete(&Transports::built_in()).map_err(serde::de::Error::custom)?;
@@ -98,6 +99,7 @@ impl JsonSchema for ControlTables {
         "ControlTables".into()
     }
 
+    // The tables are keys of `endpoint` itself, into which they are flattened.
     fn inline_schema() -> bool {
         true
     }

@@ -24,10 +24,12 @@ pub(crate) struct Dimension {
 impl Dimension {
     /// Reads a quantity as a whole number of the smallest unit; space may stand around it and before the unit.
     pub(crate) fn parse(&self, text: &str) -> Result<u64, ScenarioError> {
+        // Said apart: that it is no duration would hide that only the sign is wrong.
         if text.starts_with('-') {
             return Err(self.error(text, "is negative"));
         }
         let (number, unit) = split(text.trim());
+        // Digits behind the unit, as in `1s500ms`: a message about the unit would miss the point.
         if !is_decimal(number) || unit.contains(|letter: char| letter.is_ascii_digit()) {
             return Err(self.error(text, format!("is not {}", self.name)));
         }
@@ -39,6 +41,7 @@ impl Dimension {
     pub(crate) fn format(&self, value: u64) -> String {
         let fitting = self.written.iter().rev().find(|(_, size)| *size <= value);
         let Some((unit, size)) = fitting else { return format!("{value}{}", self.usual) };
+        // With leading zeros: 1,050,000 ns are 1.05 ms, not 1.5.
         let digits = format!("{:0width$}", value % size, width = size.ilog10() as usize);
         match digits.trim_end_matches('0') {
             _ if value.is_multiple_of(*size) => format!("{}{unit}", value / size),
@@ -62,6 +65,7 @@ impl Dimension {
 
     /// Returns the quantity that a number with an unknown unit, or none, most likely stands for.
     fn probably_meant(&self, number: &str, unit: &str) -> Option<String> {
+        // Before similar units: `MB/s` is nearest to `Mb/s`, which is another rate.
         if let Some((_, size)) = self.mistaken.iter().find(|(name, _)| *name == unit) {
             return Some(self.format(scaled(number, *size).ok()?));
         }
@@ -115,10 +119,11 @@ fn fraction_of(digits: &str, size: u64) -> Result<u64, Fault> {
     if digits.is_empty() {
         return Ok(0);
     }
-    // Sizes go up to 6·10¹⁰, so that more digits than these are never whole.
+    // An hour has 3.6·10¹² ns, with 13 factors of 2 and 11 of 5, so that more digits than these are never whole.
     if digits.len() > 18 {
         return Err(Fault::TooFine);
     }
+    // 18 digits times such a size do not fit into 64 bits.
     let numerator = digits.parse::<u128>().map_err(|_| Fault::TooFine)? * u128::from(size);
     let denominator = 10_u128.pow(digits.len() as u32);
     if numerator % denominator == 0 { Ok((numerator / denominator) as u64) } else { Err(Fault::TooFine) }

@@ -91,6 +91,7 @@ pub fn text_of(value: &Value) -> String {
 }
 
 fn shortened(text: &str) -> String {
+    // A list of times or sizes may have thousands, and the message is one line.
     const LIMIT: usize = 60;
     match text.char_indices().nth(LIMIT) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -59,6 +59,7 @@ impl JsonSchema for Transport {
         json_schema!({
             "type": "string",
             "format": "transport",
+            // `extend_schema` puts the names of another register here.
             "enum": Transports::built_in().names(),
             "description": "Congestion control and loss repair by name; `-er` adds early retransmission, `-rack` repairs by RACK-TLP, `-fg` selects the \
                             fine-grained retransmission timer.",

@@ -30,6 +30,7 @@ pub(crate) const TIME: Dimension = Dimension {
     ],
     written: &[("ns", 1), ("us", MICROSECOND), ("ms", MILLISECOND), ("s", SECOND)],
     usual: "s",
+    // However large, a number is likelier to be meant in seconds.
     plain_from: u64::MAX,
     mistaken: &[],
     allowed: "a number with one of the units ns, us, ms, s, min, h, such as 26.7ms or 50s",
@@ -65,6 +66,7 @@ pub(crate) const RATE: Dimension = Dimension {
     ],
     written: &[("b/s", 1), ("kb/s", KILOBIT), ("Mb/s", MEGABIT), ("Gb/s", GIGABIT)],
     usual: "Mb/s",
+    // Smaller numbers are likelier to be meant in Mb/s.
     plain_from: 10 * KILOBIT,
     // Bytes per second: refused with the value in bits, as a factor of 8 passes unnoticed.
     mistaken: &[("B/s", 8), ("kB/s", 8 * KILOBIT), ("KB/s", 8 * KILOBIT), ("MB/s", 8 * MEGABIT), ("GB/s", 8 * GIGABIT)],
@@ -198,6 +200,7 @@ impl FromStr for Rate {
 
     fn from_str(text: &str) -> Result<Self, ScenarioError> {
         let rate = earlybird_units::Rate::from_bits_per_second(RATE.parse(text)?);
+        // A link of rate 0 would hold its first packet for ever.
         rate.map(Self).ok_or_else(|| RATE.error(text, "is zero"))
     }
 }
@@ -237,6 +240,7 @@ impl TryFrom<f64> for Fraction {
         if (0.0..=1.0).contains(&share) {
             return Ok(Self(share));
         }
+        // Above 1 a number is meant in percent, or not at all.
         let percent = (1.0..=100.0).contains(&share).then(|| format!("{share}%"));
         Err(not_a_share(&share.to_string()).hint(did_you_mean(percent.as_deref())))
     }
@@ -252,6 +256,7 @@ impl FromStr for Fraction {
         if percent.is_none() {
             return share.try_into();
         }
+        // Without the hint of the number, which `150%` is not.
         Self::try_from(share / 100.0).map_err(|_| not_a_share(text))
     }
 }
@@ -330,6 +335,7 @@ impl JsonSchema for Fraction {
         json_schema!({
             "type": ["number", "string"],
             "format": "share",
+            // The pattern judges texts and the bounds numbers: each keyword ignores other types.
             "pattern": r"^[0-9]+(\.[0-9]+)? *%$",
             "minimum": 0,
             "maximum": 1,

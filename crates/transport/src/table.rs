@@ -168,6 +168,7 @@ pub(crate) const ROWS: &[Row] = &[
         title: "Our real-time mode: retransmits data that can arrive in time, and distinguishes noise from congestion by delay",
         source: "docs/real-time-mode.md",
         parameters: &["real-time"],
+        // RACK-TLP is part of it.
         detections: PLAIN,
     },
 ];

@@ -40,6 +40,7 @@ pub(super) fn refusal_of(error: ConfigError, endpoint: &Endpoint, config: &Confi
         ConfigError::RecoveryNeedsOwnControl | ConfigError::ControlNeedsOwnRecovery => {
             recovery(error, endpoint, config)
         }
+        // No key stands for the others: the configuration's own words must do.
         _ => return ScenarioError::new(path, format!("does not go together: {error}")),
     };
     ScenarioError::new(&join(path, refusal.key), refusal.problem)
@@ -103,6 +104,7 @@ fn early_retransmit(error: ConfigError, endpoint: &Endpoint) -> Refusal {
     } else {
         ("does not go with `rack-tlp`, which counts no duplicate ACKs", "it is early itself.")
     };
+    // A key is given up more easily than a transport, and so is named first.
     for (key, is_asked) in
         [("early-retransmit", endpoint.early_retransmit), ("thin-duplicates", endpoint.thin_duplicates)]
     {
@@ -124,6 +126,7 @@ fn undo(error: ConfigError, endpoint: &Endpoint) -> Refusal {
     };
     let sign = |problem, allowed, hint| Refusal::new("undo", value, problem, allowed, hint);
     let (problem, hint) = match error {
+        // DSACKs alone would do for "either": that timestamps are missed means that there are none.
         ConfigError::NoTimestamps if endpoint.undo == Some(Undo::Either) => {
             return sign("has no sign: there are neither timestamps nor DSACKs", "none", "set `timestamps = true`.");
         }
@@ -142,6 +145,7 @@ fn undo(error: ConfigError, endpoint: &Endpoint) -> Refusal {
         }
         _ => ("does not go with ns-2's senders, which take nothing back", "set `recovery` to `rfc6675` or `rack-tlp`."),
     };
+    // Only if it was asked for: what a profile brings is left out where it cannot be.
     if endpoint.spurious_rto_detection == Some(true) {
         return Refusal::new("spurious-rto-detection", "true", problem, "false", hint);
     }

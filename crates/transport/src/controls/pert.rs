@@ -170,6 +170,7 @@ impl ControlTable for Pert {
             }),
             is_guarded: self.guards.unwrap_or(preset.is_guarded),
             is_adaptive: self.form.map_or(preset.is_adaptive, |form| form == PertForm::Adaptive),
+            // Only a preset with a controller reads the design: the table `pi` has defaults even where there is none.
             pi: preset.pi.map(|design| self.pi.design(design)),
         })
     }

@@ -44,6 +44,7 @@ impl ControlTable for Vegas {
     const DETECTIONS: &'static [Detection] = &[Detection::Duplicates];
 
     fn control(&self, profile: Profile) -> Control {
+        // Senders of Linux (`tcp_vegas.c`) and of ns-2 (`v_alpha_`, `v_beta_`, `v_gamma_`) have other defaults.
         let preset = match (self.preset, profile) {
             (Some(VegasPreset::Linux), _) | (None, Profile::Linux) => VegasParameters::LINUX,
             (Some(VegasPreset::Ns2), _) | (None, Profile::Ns2 | Profile::Rfc) => VegasParameters::NS2,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A TCP endpoint: a transport by name, and every knob the papers turn. Values left out come from the profile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", default)]
+// In place of `deny_unknown_fields`, which serde does not have beside `flatten`.
 #[schemars(extend("additionalProperties" = false))]
 pub struct Endpoint {
     /// Whose rules to follow: `rfc` (current standards, the default), `linux` (what today's senders do) or `ns2` (what the papers ran on).
@@ -37,6 +38,7 @@ pub struct Endpoint {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<Undo>,
     /// Payload bytes of a full segment (`ns2`: 1000; else what Ethernet's 1500 leave beside headers: 1448 with timestamps, 1460 without).
+    // 65,535 bytes of an IPv4 packet less two headers of 20.
     #[schemars(range(min = 1, max = 65495))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mss: Option<u16>,

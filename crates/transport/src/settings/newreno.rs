@@ -15,6 +15,7 @@ pub struct NewReno {
 
 impl Default for NewReno {
     fn default() -> Self {
+        // `ns-default.tcl` of ns-2.35.
         Self { impatient: true, partial_window_deflation: true }
     }
 }
