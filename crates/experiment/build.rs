@@ -20,6 +20,11 @@ fn main() {
     for name in ["summary", "real_time"] {
         code.push_str(&entries(section(&register, name)));
     }
+    code.push_str("];\npub(crate) const SHARES: &[(&str, &str)] = &[");
+    code.push_str(&shares("summary", section(&register, "summary")));
+    for (name, table) in section(&register, "tables") {
+        code.push_str(&shares(name, table.as_table().expect("a table of the register")));
+    }
     code.push_str("];\n");
     let folder = env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR");
     fs::write(Path::new(&folder).join("register.rs"), code).expect("OUT_DIR can be written to");
@@ -35,6 +40,13 @@ fn entries(node: &Table) -> String {
     let rows: Vec<String> =
         entries.map(|(name, entry)| format!("({name:?}, Type::{})", variant(name, entry))).collect();
     rows.iter().flat_map(|row| [row.as_str(), ", "]).collect()
+}
+
+/// Returns pairs of table and name as Rust code, of the values that are from 0 to 1.
+fn shares(table: &str, node: &Table) -> String {
+    let entries = section(node, "entries").iter();
+    let is_share = |entry: &Value| entry.get("unit").and_then(Value::as_str) == Some("share");
+    entries.filter(|(_, entry)| is_share(entry)).map(|(name, _)| format!("({table:?}, {name:?}), ")).collect()
 }
 
 fn variant(name: &str, entry: &Value) -> &'static str {

@@ -11,6 +11,7 @@ mod ecn;
 mod emulation;
 mod encoder;
 mod endpoint;
+mod invariants;
 mod link_measures;
 mod link_paths;
 mod live_event_log;

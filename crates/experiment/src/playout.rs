@@ -41,6 +41,8 @@ impl PlayoutLog {
             Playout::Started(delay) => self.start_up = Some(delay),
             // A stall has no length until it ends.
             Playout::Stalled => self.stalls.push((at, None)),
+            // A unit that comes at its very time is there: the player's timer was first in the same nanosecond.
+            Playout::Resumed(Duration::ZERO) => _ = self.stalls.pop(),
             Playout::Resumed(stall) => {
                 if let Some((_, length)) = self.stalls.last_mut() {
                     *length = Some(stall);
@@ -122,6 +124,14 @@ mod tests {
     fn without_a_stall_there_is_neither_a_mean_nor_a_longest_one() {
         let log = PlayoutLog::default();
         assert!(log.mean_stall(Instant::ZERO).is_nan() && log.longest_stall(Instant::ZERO).is_none());
+    }
+
+    #[test]
+    fn a_unit_that_came_at_its_time_was_a_stall_without_length() {
+        let mut log = PlayoutLog::default();
+        log.take(Instant::ZERO, Playout::Stalled);
+        log.take(Instant::ZERO, Playout::Resumed(Duration::ZERO));
+        assert_eq!((log.stalls(), log.stalled(Instant::NEVER)), (0, Duration::ZERO));
     }
 
     #[test]

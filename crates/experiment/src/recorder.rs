@@ -51,7 +51,7 @@ pub(crate) struct FlowRecord {
     pub(crate) early_responses: u64,
     pub(crate) bytes_delivered: u64,
     /// Counts of sent and delivered data before the measured interval.
-    before: Progress,
+    pub(crate) before: Progress,
     pub(crate) media: Option<MediaLog>,
     /// Counters of the real-time mode at sender and receiver, of the last connection.
     pub(crate) real_time: [RealTimeStatistics; 2],
@@ -96,9 +96,9 @@ impl Size {
 
 /// Counts of the data that a flow has sent and delivered.
 #[derive(Clone, Copy, Debug, Default)]
-struct Progress {
+pub(crate) struct Progress {
     packets_sent: u64,
-    bytes_delivered: u64,
+    pub(crate) bytes_delivered: u64,
 }
 
 impl FlowRecord {

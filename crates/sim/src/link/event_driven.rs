@@ -251,8 +251,10 @@ impl Link {
     /// Returns when an idle link serves the packet that was enqueued. `None` if it is busy.
     pub(crate) fn wake(&mut self, now: Timestamp) -> Option<Timestamp> {
         let server = self.server.as_mut()?;
-        // A packet that an idle link serves at once does not wait and sets no maximum.
-        self.max_backlog = self.max_backlog.max(if server.is_busy { server.len() } else { 0 });
+        // A packet that an idle link serves at once does not wait and sets no maximum; one that must wait for an opportunity
+        // does.
+        let waits = server.is_busy || matches!(server.schedule, ServiceSchedule::Opportunities(_));
+        self.max_backlog = self.max_backlog.max(if waits { server.len() } else { 0 });
         if server.is_busy || server.len() == 0 {
             return None;
         }
