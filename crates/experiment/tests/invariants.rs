@@ -10,7 +10,7 @@ use earlybird_scenario::resolve;
 use earlybird_units::{Random, SeedTree};
 
 /// Scenarios drawn; `PROPTEST_CASES` asks for more.
-const DRAWN: u64 = 400;
+const DRAWN: u64 = 150;
 
 const QUEUES: [&str; 11] = [
     r#""unlimited""#,
