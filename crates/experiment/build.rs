@@ -46,7 +46,9 @@ fn entries(node: &Table) -> String {
 fn shares(table: &str, node: &Table) -> String {
     let entries = section(node, "entries").iter();
     let is_share = |entry: &Value| entry.get("unit").and_then(Value::as_str) == Some("share");
-    entries.filter(|(_, entry)| is_share(entry)).map(|(name, _)| format!("({table:?}, {name:?}), ")).collect()
+    let rows: Vec<String> =
+        entries.filter(|(_, entry)| is_share(entry)).map(|(name, _)| format!("({table:?}, {name:?})")).collect();
+    rows.iter().flat_map(|row| [row.as_str(), ", "]).collect()
 }
 
 fn variant(name: &str, entry: &Value) -> &'static str {

@@ -2,6 +2,8 @@
 //!
 //! Debug builds check them at the end of each run (`src/invariants.rs`); the tests here draw scenarios for them.
 
+#![expect(clippy::print_stdout, reason = "the scenario stands before a panic of the check")]
+
 mod common;
 
 use common::{report, run_once};
@@ -131,7 +133,6 @@ fn drawn_scenarios_keep_the_invariants() {
     let mut refused = 0;
     for case in 0..cases {
         let text = scenario(&mut SeedTree::new(case).child("scenario").random());
-        // The text stands before a panic of the check.
         println!("case {case}:\n{text}");
         // Some transports have no use for some applications.
         match resolve(&text, &[]) {
