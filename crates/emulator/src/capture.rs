@@ -37,6 +37,7 @@ impl Capture {
     }
 
     fn open(path: &Path, comment: Option<String>) -> io::Result<CaptureFile> {
+        // The largest IP packet: none is cut.
         let interface = |name| Interface { name, packets: Packets::Either, snap_len: u32::from(u16::MAX) };
         CaptureFile::create(path, comment, &[interface("near"), interface("far")])
     }

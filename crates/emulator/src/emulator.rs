@@ -132,6 +132,7 @@ impl<O: Observer> Emulator<O> {
 /// Returns the packet as links and observers see it.
 fn packet(from: Side, route: &FlowRoute, envelope: &PacketSummary, bytes: usize) -> Packet {
     let content = Datagram { len: envelope.payload.unwrap_or(0), ecn: envelope.ecn, ..Datagram::default() };
+    // Of other protocols nothing tells that a packet is an ACK.
     let carries_data = envelope.payload.is_none_or(|bytes| bytes > 0);
     let bytes = bytes - usize::from(envelope.encapsulation);
     Packet {

@@ -56,12 +56,16 @@ impl Receiver {
     }
 
     fn on_data(&mut self, header: &SrtData, datagram: &Datagram) {
+        // First: the ticks of the report below count from the first arrival.
         self.acks.on_arrival(self.now);
+        // Of the first packet only, which stands for the handshake (§4.5.1.1): no queue that grows later is part of it.
         self.one_way.get_or_insert(self.now - header.written);
         let had_holes = self.window.has_holes();
         let arrived = Arrived { datagram: *datagram, written: header.written };
         if let Some(gap) = self.window.insert(header.sequence, arrived) {
+            // A report that is only partly sent goes on where it is, and comes to this gap.
             self.report_from = Some(self.report_from.map_or(gap, |from| from.min(gap)));
+            // Another gap does not put off the periodic report of earlier ones.
             if !had_holes {
                 self.report_at = self.next_report();
             }
@@ -87,6 +91,7 @@ impl Receiver {
         let latency = match self.latency {
             Latency::Fixed(latency) => latency,
             Latency::RoundTrips(_) => self.latency.over(self.first_rtt?),
+            // Never before a packet can come over an empty path.
             Latency::FromWriting(delay) => return Some(written + delay.max(self.one_way?)),
         };
         Some(written + self.one_way? + latency)
@@ -126,6 +131,7 @@ impl Receiver {
 
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.now = now;
+        // Losses first: a repair takes a round trip, an ACK only empties a buffer.
         self.loss_report().or_else(|| self.ack()).map(Transmit::control)
     }
 

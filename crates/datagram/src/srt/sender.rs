@@ -67,6 +67,7 @@ impl Sender {
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.stamp_written(now);
         self.drop_too_late(now);
+        // Not paced: the receiver measures the round trip by it.
         if let Some(number) = self.ack.take() {
             return Some(Transmit::control(DatagramHeader::SrtAckAck(number)));
         }

@@ -27,6 +27,7 @@ pub(crate) struct Arrived {
 impl Window {
     /// Takes a packet and gives the number of the first one that is missing before it, if that is new.
     pub(crate) fn insert(&mut self, sequence: u32, arrived: Arrived) -> Option<u32> {
+        // What lies before the buffer was released or given up, and is refused like what lies beyond.
         let index = sequence.checked_sub(self.first).map_or(CAPACITY, |index| index as usize);
         let end = self.places.len();
         if index >= CAPACITY || self.places.get(index).is_some_and(Option::is_some) {
@@ -66,6 +67,7 @@ impl Window {
         let arrived = self.places.drain(..self.places.len().min(holes + 1)).next_back()?;
         self.first += holes as u32 + 1;
         self.missing -= holes;
+        // With holes in front nothing was unbroken.
         self.unbroken = self.unbroken.saturating_sub(1);
         self.count_unbroken();
         arrived

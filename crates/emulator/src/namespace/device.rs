@@ -83,6 +83,7 @@ pub(super) fn add(host: HostConfig) -> io::Result<OwnedFd> {
     let packets = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     call(&device, libc::TUNSETIFF, &mut request(DEVICE, Value { flags: packets }))?;
     let v4 = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+    // All of it before the device is up, so that no packet meets the defaults.
     call(&v4, libc::SIOCSIFMTU, &mut request(DEVICE, Value { number: host.mtu.into() }))?;
     call(&v4, libc::SIOCSIFTXQLEN, &mut request(DEVICE, Value { number: QUEUE_LENGTH }))?;
     call(&v4, libc::SIOCSIFADDR, &mut request(DEVICE, Value { address: address(host.v4) }))?;
@@ -152,6 +153,7 @@ fn address(address: Ipv4Addr) -> libc::sockaddr_in {
     libc::sockaddr_in {
         sin_family: libc::AF_INET as libc::sa_family_t,
         sin_port: 0,
+        // Octets are in network byte order already, and stay so in memory.
         sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(address.octets()) },
         sin_zero: [0; 8],
     }

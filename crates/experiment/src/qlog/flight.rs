@@ -21,6 +21,7 @@ pub(super) struct Flight {
 impl Flight {
     /// Records a transmission. Returns the numbers of the packets whose data it retransmits.
     pub(super) fn send(&mut self, start: u64, end: u64, number: u64) -> Vec<u64> {
+        // New data, by far the most, needs no search.
         let is_new = start >= self.sequence.highest;
         let repeated = if is_new { Vec::new() } else { self.take_overlapping(start, end) };
         self.transmissions.insert(start, RepairTime { end, number });
@@ -37,6 +38,7 @@ impl Flight {
         let blocks = blocks.filter_map(|block| Some((place(block.left)?, place(block.right)?)));
         let arrived: Vec<(u64, u64)> = upto.into_iter().chain(blocks).collect();
         let mut numbers: Vec<u64> = arrived.into_iter().flat_map(|(left, right)| self.take(left, right)).collect();
+        // ACK and blocks come in no order, and `ranges` joins rising numbers only.
         numbers.sort_unstable();
         ranges(&numbers)
     }
@@ -48,6 +50,7 @@ impl Flight {
 
     /// Takes out the transmissions whose data lies in a part of the stream.
     fn take(&mut self, left: u64, right: u64) -> Vec<u64> {
+        // A block from the wire may end before it begins, and a range that does panics.
         let parts = left..right.max(left);
         let whole = self.transmissions.extract_if(parts, |_, transmission| transmission.end <= right);
         whole.map(|(_, transmission)| transmission.number).collect()

@@ -30,6 +30,7 @@ pub(super) fn flows_in_step(scenario: &Scenario, plan: &Plan) -> Result<Vec<Scen
     let mut found = Vec::new();
     for (step, groups) in in_step.iter().filter(|(step, groups)| is_overload(step, groups)) {
         let names = groups.iter().map(|(group, _)| format!("`{}`", group.flow.name)).collect::<Vec<_>>().join(", ");
+        // Once for all links and starts at which the same groups meet.
         if !reported.contains(&names) {
             found.push(warning(groups[0].0, step, &names));
             reported.push(names);

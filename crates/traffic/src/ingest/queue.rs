@@ -59,6 +59,7 @@ impl Queue {
 
     /// Drops pictures according to the thresholds, and reports each.
     pub(super) fn thin(&mut self, thresholds: DropThresholds, mut on_drop: impl FnMut(Picture)) {
+        // B pictures first (`add_video_packet`): without them the queue may be within the second threshold.
         for (below, threshold) in [(Picture::Earlier, thresholds.both), (Picture::Key, thresholds.earlier)] {
             if self.playing_time().is_some_and(|time| time > threshold) {
                 self.drop_below(below, &mut on_drop);
@@ -81,6 +82,7 @@ impl Queue {
     /// Enqueues a packet. Returns `false` if it was dropped.
     pub(super) fn take(&mut self, packet: Waiting) -> bool {
         if let Content::Picture(kind) = packet.content {
+            // Before `last`: only pictures that are kept count as the newest (`add_video_packet`).
             if self.until.is_some_and(|until| kind < until) {
                 return false;
             }
