@@ -112,7 +112,7 @@ fn every_control_has_a_name() {
     }
 }
 
-/// RFC 4015 §3.2, step 8; and what recovery finds too many is given back.
+/// RFC 4015 §3.1, step 9; and what recovery finds too many is given back.
 #[test]
 fn controls_take_a_reduction_back_and_give_segments_back() {
     let tolerant = Config::earlybird_rt(Duration::from_millis(250)).control;

@@ -26,7 +26,7 @@ fn undone(host: &Host) -> u64 {
 }
 
 /// RFC 5682 §3.1 (2b), (3b): a delay, not a loss. Two new segments follow the first ACK; the second one acknowledges what was
-/// sent before the timeout. RFC 4015 (8): `cwnd` = `FlightSize` + min(acknowledged, IW), `ssthresh` = max(flight, ssthresh).
+/// sent before the timeout. RFC 4015 (9): `cwnd` = `FlightSize` + min(acknowledged, IW), `ssthresh` = max(flight, ssthresh).
 #[test]
 fn f_rto_takes_back_a_timeout_caused_by_a_delay() {
     for recovery in [Recovery::Rfc6675, Recovery::Rack] {
@@ -42,7 +42,7 @@ fn f_rto_takes_back_a_timeout_caused_by_a_delay() {
     conforms(
         Area::Recovery,
         "f-rto",
-        "RFC 5682 §3.1, steps 1, 2b, 3b; RFC 4015 §3.2, step 8",
+        "RFC 5682 §3.1, steps 1, 2b, 3b; RFC 4015 §3.1, step 9",
         "a delay spike over the timeout: segments sent, cwnd and ssthresh (with RFC 6675 and with RACK-TLP)",
         "one retransmission, then new data; cwnd 10 + 1, ssthresh restored",
     );
@@ -116,7 +116,7 @@ fn f_rto_examines_one_timeout_at_a_time() {
     host.at(3200).ack(2, &[]).sends_numbers(&[2, 3]);
 }
 
-/// RFC 3522 (5): the ACK echoes the time of the first transmission. RFC 4015 (7), (8): new data go on, window and threshold
+/// RFC 3522 (5): the ACK echoes the time of the first transmission. RFC 4015 (8), (9): new data go on, window and threshold
 /// are restored.
 #[test]
 fn eifel_takes_back_a_timeout_caused_by_a_delay() {
@@ -129,7 +129,7 @@ fn eifel_takes_back_a_timeout_caused_by_a_delay() {
     conforms(
         Area::Recovery,
         "eifel",
-        "RFC 3522 §3.2; RFC 4015 §3.2, steps 7 and 8",
+        "RFC 3522 §3.2; RFC 4015 §3.1, steps 8 and 9",
         "an ACK that echoes the time before the retransmission: cwnd, ssthresh, next segment",
         "cwnd 10 of 10 before, ssthresh as before, new data next",
     );
@@ -146,7 +146,7 @@ fn dsacks_take_two_timeouts_for_one_segment_back() {
     assert_eq!((undone(&host), host.connection.ssthresh()), (1, f64::INFINITY));
 }
 
-/// RFC 4015 (8): a mark was echoed, so there is congestion though nothing was lost.
+/// RFC 4015 (9): a mark was echoed, so there is congestion though nothing was lost.
 #[test]
 fn an_echoed_mark_keeps_the_reduction_of_a_spurious_timeout() {
     let config = undoing(Undo::Eifel).with_initial_window(10).with_timestamps(true).with_ecn(EcnMode::Classic);
@@ -238,7 +238,7 @@ fn dsacks_for_all_retransmissions_take_a_recovery_back() {
     conforms(
         Area::Recovery,
         "dsack",
-        "RFC 3708 §3; RFC 4015 §3.2, step 8",
+        "RFC 3708 §3; RFC 4015 §3.1, step 9",
         "reordering mistaken for two losses: after which DSACK the reduction is taken back",
         "after the second of two, not after the first; ssthresh restored",
     );

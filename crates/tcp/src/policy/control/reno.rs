@@ -167,7 +167,7 @@ impl CongestionControl for Reno {
     }
 
     fn undo(&mut self, window: &Window) {
-        // Never below the present window: it may have grown since (RFC 4015 §3.2).
+        // Never below the present window, which may have grown since; RFC 4015 §3.1, step 9, sets it in any case.
         self.cwnd = self.cwnd.max(window.cwnd);
         self.ssthresh = self.ssthresh.max(window.ssthresh);
     }

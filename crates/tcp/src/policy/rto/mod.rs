@@ -119,7 +119,7 @@ impl RtoEstimator for Rfc6298Estimator {
             return;
         };
         if core::mem::take(&mut self.was_spurious) {
-            // RFC 4015 §3.2, step 11.
+            // RFC 4015 §3.1, step 11, without the two clock ticks that its SRTT_prev has more.
             self.smoothed = Some(smoothed.max(sample));
             self.variation = self.variation.max(sample / 2);
             return;
@@ -380,7 +380,7 @@ mod tests {
         assert!(after.windows(2).all(|pair| pair[1] < pair[0]) && after[2] > Duration::from_millis(200), "{after:?}");
     }
 
-    /// RFC 4015 §3.2, step 11: SRTT is the larger of itself and the sample, RTTVAR of itself and half of the sample.
+    /// RFC 4015 §3.1, step 11: SRTT is the larger of itself and the sample, RTTVAR of itself and half of the sample.
     #[test]
     fn after_a_spurious_timeout_the_next_sample_counts_in_full() {
         let mut estimator = Rfc6298Estimator::new(Duration::from_millis(1));

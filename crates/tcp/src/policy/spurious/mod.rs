@@ -37,7 +37,7 @@ pub enum Undo {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reduced {
     pub(crate) by_timeout: bool,
-    /// The larger of flight and slow-start threshold before it (`pipe_prev`, RFC 4015 §3.2).
+    /// The larger of flight and slow-start threshold before it (`pipe_prev`, RFC 4015 §3.1, step 0).
     pub(crate) threshold: f64,
     /// Whether an ACK since then echoed a mark: the congestion was real.
     pub(crate) is_marked: bool,

@@ -304,7 +304,7 @@ impl Loss {
         self.spurious.as_mut()?.forward.as_mut()
     }
 
-    /// Remembers the state before a reduction of the window; `threshold` is `pipe_prev` of RFC 4015 §3.2.
+    /// Remembers the state before a reduction of the window; `threshold` is `pipe_prev` of RFC 4015 §3.1, step 0.
     pub(super) fn before_reduction(&mut self, by_timeout: bool, threshold: f64, scoreboard: &Scoreboard) {
         if let Some(spurious) = &mut self.spurious {
             spurious.on_reduction(Reduced { by_timeout, threshold, is_marked: false }, scoreboard);

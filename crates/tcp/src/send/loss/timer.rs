@@ -205,7 +205,7 @@ impl RetransmissionTimer {
         self.set_back_off(1);
     }
 
-    /// Records that the last timeout was spurious (RFC 4015 §3.3).
+    /// Records that the last timeout was spurious (RFC 4015 §3.1, step 11).
     pub(crate) fn on_spurious(&mut self) {
         self.estimator.on_spurious();
         self.set_back_off(1);

@@ -324,10 +324,10 @@ impl CongestionState {
         self.control.cwnd() < cwnd
     }
 
-    /// Restores the window that a spurious retransmission has reduced (RFC 4015 §3.2); returns whether it did.
+    /// Restores the window that a spurious retransmission has reduced (RFC 4015 §3.1, step 9); returns whether it did.
     pub(super) fn undo(&mut self, reduced: &Reduced, outstanding: u64, acknowledged: u64) -> bool {
         self.reduction.end();
-        // Step 8: the congestion was real if a mark was echoed.
+        // Step 9: the congestion was real if a mark was echoed.
         if reduced.is_marked {
             return false;
         }

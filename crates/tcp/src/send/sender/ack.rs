@@ -449,8 +449,8 @@ impl Sender {
         let Some(reduced) = self.loss.check_spurious(ack, is_echo, has_new, self.buffer.scoreboard_mut()) else {
             return;
         };
-        // RFC 4015 §3.2: the window is restored (step 8), new data are sent next (step 7), and the timer counts the next round
-        // trip in full (steps 10 and 11).
+        // RFC 4015 §3.1: new data are sent next (step 8), the window is restored (step 9), and the timer counts the next round
+        // trip in full (step 11).
         let outstanding = self.buffer.scoreboard().outstanding();
         if self.rate.undo(&reduced, outstanding, ack.advanced) {
             self.counters.on_undo();
