@@ -22,7 +22,7 @@ from earlybird.errors import (
 from earlybird.lazy import loader
 
 if TYPE_CHECKING:
-    from earlybird import compare, study
+    from earlybird import compare, media, models, planning, quality, scenario, study
     from earlybird.outputs import Outputs
     from earlybird.planning import PlanRequest, plan
     from earlybird.result import Result
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from earlybird.scenario import Scenario
     from earlybird.sweeps import SweepResult, sweep
 else:
-    __getattr__ = loader(
+    __getattr__, __dir__ = loader(
         __name__,
         {
             "Result": "result",
@@ -39,8 +39,13 @@ else:
             "Outputs": "outputs",
             "PlanRequest": "planning.planner",
             "compare": "compare",
+            "media": "media",
+            "models": "models",
             "plan": "planning.planner",
+            "planning": "planning",
+            "quality": "quality",
             "run": "runs",
+            "scenario": "scenario",
             "study": "study",
             "sweep": "sweeps",
         },
@@ -65,8 +70,13 @@ __all__ = [
     "__version__",
     "code_version",
     "compare",
+    "media",
+    "models",
     "plan",
+    "planning",
+    "quality",
     "run",
+    "scenario",
     "schema",
     "study",
     "sweep",

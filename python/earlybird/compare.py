@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from earlybird import compare_plot, notebook
+    from earlybird import compare_plot, notebook, text_view
     from earlybird.clip import Clip
     from earlybird.loading import Overrides, ScenarioLike
 else:
     compare_plot = LateModule("earlybird.compare_plot")
     notebook = LateModule("earlybird.notebook")
+    text_view = LateModule("earlybird.text_view")
 
 DEFAULT_TRANSPORTS: Final = ("cubic-rack", "cubic-er", "pert-er", "bbr-rack")
 """The default of most servers, the same with early retransmission, and two that keep queues short."""
@@ -48,7 +49,7 @@ GROUP: Final = "video"
 GRID_KEY: Final = f"flows.{GROUP}.transport"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """
     One film (`source` as read, `sent` as cut and scaled) under several transports, one run of each per seed.
@@ -79,6 +80,10 @@ class Comparison:
     def plot(self) -> notebook.Picture:
         """Draw how many frames are on time after which start-up delay; notebooks show it, `save` writes it."""
         return notebook.Picture(compare_plot.chart(self))
+
+    def __repr__(self) -> str:
+        """Show itself in a shell: the film, the network, and what is recommended."""
+        return text_view.comparison_text(self)
 
     def _repr_html_(self) -> str:
         """Show itself in a notebook: a column per transport."""

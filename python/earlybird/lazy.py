@@ -6,6 +6,7 @@ This is the one way in which the package defers an import: no function has one o
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-def loader(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a package's ``__getattr__`` (PEP 562): `homes` has by name its module, seen from the package."""
+def loader(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """
+    Return a package's ``__getattr__`` and ``__dir__`` (PEP 562): `homes` has by name its module, seen from the package.
+
+    ``dir``, from which shells and notebooks complete names, lists what is public, loaded or not.
+    """
 
     def load(name: str) -> Any:  # noqa: ANN401, as of any attribute
         if name not in homes:
@@ -25,7 +30,11 @@ def loader(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         home = import_module(f".{homes[name]}", package)
         return home if homes[name] == name else getattr(home, name)
 
-    return load
+    def names() -> list[str]:
+        own = vars(sys.modules[package])
+        return sorted({*homes, *own["__all__"], *(name for name in own if name.startswith("__"))})
+
+    return load, names
 
 
 class LateModule(ModuleType):
@@ -39,6 +48,10 @@ class LateModule(ModuleType):
         else:
             stats = LateModule("scipy.stats")
     """
+
+    def __dir__(self) -> list[str]:
+        """Load the module, if it is not yet, and list its names."""
+        return dir(import_module(self.__name__))
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401, as of any attribute
         """Load the module, if it is not yet, and return a name of it."""

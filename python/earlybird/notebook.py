@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from earlybird import compare_view
+    from earlybird import compare_view, text_view
     from earlybird import recommendation as recommendations
     from earlybird.compare import Comparison
     from earlybird.plots import run, vega
@@ -25,11 +25,12 @@ else:
     run = LateModule("earlybird.plots.run")
     vega = LateModule("earlybird.plots.vega")
     recommendations = LateModule("earlybird.recommendation")
+    text_view = LateModule("earlybird.text_view")
 
 MOST_POINTS: Final = 30  # rows of a sweep that are shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Picture:
     """A picture that notebooks show; `lacking` says what was not measured, a sentence each."""
 
@@ -44,6 +45,10 @@ class Picture:
     def specification(self) -> dict[str, Any]:
         """The picture in Vega-Lite, which Altair reads with `altair.Chart.from_dict`."""
         return vega.specification(self.chart)
+
+    def __repr__(self) -> str:
+        """Show itself in a shell: its title, and what is not in it."""
+        return text_view.picture_text(self)
 
     def _repr_png_(self) -> bytes:
         """Return the picture as notebooks ask for it."""

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from earlybird import files, notebook
+    from earlybird import files, notebook, text_view
     from earlybird.notebook import Picture
     from earlybird.plots import run
 else:
     files = LateModule("earlybird.files")
     notebook = LateModule("earlybird.notebook")
     run = LateModule("earlybird.plots.run")
+    text_view = LateModule("earlybird.text_view")
 
 MEASURE_FLAGS = {
     "series": 'measure.series = "100ms"',
@@ -33,7 +34,7 @@ MEASURE_FLAGS = {
 """Tables that a scenario has to ask for, and how."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """
     The result of a run; tables are polars data frames that are created on first use.
@@ -56,8 +57,8 @@ class Result:
     scenario: dict[str, Any]
     seed: int
     summary: dict[str, Any]
-    sources: Mapping[str, Callable[[], pl.DataFrame]] = field(repr=False)
-    _tables: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+    sources: Mapping[str, Callable[[], pl.DataFrame]]
+    _tables: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     def __eq__(self, other: object) -> bool:
         """Compare scenarios and results."""
@@ -182,6 +183,10 @@ class Result:
         `lacking` says what is not in it because the run did not measure it.
         """
         return run.picture(self, path)
+
+    def __repr__(self) -> str:
+        """Show itself in a shell: the main numbers of the summary."""
+        return text_view.result_text(self)
 
     def _repr_html_(self) -> str:
         """Show itself in a notebook: the main numbers of the summary."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from earlybird import cluster, notebook
+    from earlybird import cluster, notebook, text_view
     from earlybird import progress as progress_bars
     from earlybird._core import ResolvedScenario
     from earlybird.plots import sweep as sweep_plot
@@ -41,6 +41,7 @@ else:
     notebook = LateModule("earlybird.notebook")
     sweep_plot = LateModule("earlybird.plots.sweep")
     progress_bars = LateModule("earlybird.progress")
+    text_view = LateModule("earlybird.text_view")
     pl = LateModule("polars")
 
 log = logging.getLogger("earlybird")
@@ -60,7 +61,7 @@ class PlannedRun:
         return planned_key(self.spec, self.seed)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SweepResult:
     """
     The results of a sweep.
@@ -108,6 +109,10 @@ class SweepResult:
         means have 90 % intervals.
         """
         return notebook.Picture(sweep_plot.chart(self, measure))
+
+    def __repr__(self) -> str:
+        """Show itself in a shell: the grid, the seeds and the folder of the results."""
+        return text_view.sweep_text(self)
 
     def _repr_html_(self) -> str:
         """Show itself in a notebook: a row per point of the grid."""

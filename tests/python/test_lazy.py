@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,3 +34,14 @@ def test_a_late_module_that_is_missing_is_so_when_it_is_asked_for() -> None:
 def test_a_name_that_a_late_module_has_not_is_missing_as_of_any_module() -> None:
     with pytest.raises(AttributeError, match="nonsense"):
         _ = LateModule("json").nonsense
+
+
+@pytest.mark.parametrize("package", ["earlybird", "earlybird.study", "earlybird.planning", "earlybird.models"])
+def test_completion_listed_only_what_was_loaded(package: str) -> None:
+    check = f"import sys, {package} as package; print(*dir(package)); print('polars' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    listed, is_loaded = done.stdout.splitlines()
+    assert is_loaded == "False"
+    public = import_module(package).__all__
+    assert [name for name in listed.split() if not name.startswith("__")] == sorted(set(public) - {"__version__"})
+    assert all(hasattr(import_module(package), name) for name in public)

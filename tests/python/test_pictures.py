@@ -55,6 +55,14 @@ def test_the_data_of_named_places_had_numbers_for_them(tmp_path: Path) -> None:
     assert found.table.select("x", "value").rows() == [("standard", 2.0), ("restarted", 4.0)]
 
 
+def test_a_share_of_one_seed_had_an_interval_from_0_to_100_percent(tmp_path: Path) -> None:
+    shares = Plot("on-time", "On time", metric="on_time_share", x={"delay": ()}, lines={"transport": ("sack",)})
+    found = plot_data(shares, measured(run(1, 2.0)), "smoke", Store(tmp_path))
+    assert found is not None
+    assert found.table["value"].to_list() == [0.0, 20.0, 60.0, 100.0]
+    assert found.table.select("low", "high").null_count().row(0) == (4, 4)
+
+
 @pytest.mark.parametrize("room", [None, PHONE])
 @pytest.mark.parametrize("kind", kinds())
 def test_words_lay_over_each_other(kind: str, room: float | None) -> None:

@@ -16,7 +16,7 @@ from earlybird.plots.vega import specification
 from earlybird.report.headline import conclusion, headline
 from earlybird.report.main_table import column_titles, main_rows
 from earlybird.report.run_counts import named_delays, run_counts
-from earlybird.report.statements import item_anchor, statements
+from earlybird.report.statements import held, item_anchor, statements
 from earlybird.report.terminal import terminal_summary
 from earlybird.store import Store
 from earlybird.study.evaluation import Evaluation
@@ -118,3 +118,20 @@ def test_pictures_name_their_axes_and_what_they_show(kind: str) -> None:
     assert last["x"]["axis"]["title"]
     assert first["y"]["axis"]["title"] or first["y"]["axis"]["values"]
     assert drawn["title"]["text"]
+
+
+def one_seed() -> Evaluation:
+    """SACK and SACK-ER with one seed: the means agree with one order and contradict another."""
+    worse = Check("er-harms", "claim", "ER harms", "order", "frozen_s", points=HELPS.points[::-1])
+    item = Item("T-1", "Frozen time", checks=(HELPS, worse))
+    measured = Measurements(study([item], NUMBERS), [run(1, 61.0), run(1, 21.0, transport="sack-er")])
+    return Evaluation(measured.study, "smoke", Store(Path()), measured, 0, verdicts(item, measured))
+
+
+def test_what_one_seed_cannot_decide_was_counted_as_not_holding() -> None:
+    found = one_seed()
+    assert conclusion(found) == (
+        "Musts: one seed cannot decide 1: its means agree in 1 of 1 cells. "
+        "Claims of the papers: one seed cannot decide 1: its means agree in 0 of 1 cells."
+    )
+    assert held(found.verdicts) == ""

@@ -23,7 +23,7 @@ else:
         "formulas": (*FORMULAS, "slow_start_delay"),
         "streaming": ("StreamingChain", "streaming_chain"),
     }
-    __getattr__ = loader(__name__, {name: module for module, names in MODULES.items() for name in names})
+    __getattr__, __dir__ = loader(__name__, {name: module for module, names in MODULES.items() for name in names})
 
 __all__ = [
     "StreamingChain",

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from earlybird.planning.planner import Plan, PlanRequest, plan
     from earlybird.planning.profiles import PROFILES
 else:
-    __getattr__ = loader(
+    __getattr__, __dir__ = loader(
         __name__,
         {
             "Measurements": "path",

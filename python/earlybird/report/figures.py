@@ -114,8 +114,8 @@ def _points(plot: Plot, measurements: Measurements) -> Iterator[tuple[object, ..
 
 
 def clip(share: float) -> float:
-    """Keep the end of a share's interval between nothing and all."""
-    return min(max(share, 0.0), 1.0)
+    """Keep the end of a share's interval between nothing and all; one that a single seed leaves open stays infinite."""
+    return min(max(share, 0.0), 1.0) if math.isfinite(share) else share
 
 
 def _places(plot: Plot, point: Point, measurements: Measurements) -> list[tuple[float, dict[str, Scalar]]]:

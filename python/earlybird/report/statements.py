@@ -62,8 +62,9 @@ def statements(verdicts: Iterable[Verdict]) -> list[Statement]:
 
 
 def held(verdicts: Iterable[Verdict]) -> str:
-    """Count the statements that hold, of those that were run and have something to hold: such as ``4/6``."""
-    judged = [each.holds for each in verdicts if each.level != "report" and each.holds != "not run"]
+    """Count the statements that hold, of those that were run and more than one seed could judge: such as ``4/6``."""
+    run = [each for each in verdicts if each.level != "report" and each.holds != "not run"]
+    judged = [each.holds for each in run if not each.needs_seeds]
     return f"{judged.count('yes')}/{len(judged)}" if judged else ""
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from earlybird.study.runs.listing import StudyInfo, list_studies
     from earlybird.study.statements.verdicts import Verdict
 else:
-    __getattr__ = loader(
+    __getattr__, __dir__ = loader(
         __name__,
         {
             **dict.fromkeys(("publish_all", "report_all", "report_study"), ".report.entry_points"),

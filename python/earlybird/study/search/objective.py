@@ -19,7 +19,7 @@ from earlybird.study.search.definition import Search, Target
 from earlybird.study.statements.checks import verdict
 from earlybird.study.statements.findings import combinations
 from earlybird.study.statements.quantities import Measurements
-from earlybird.study.statements.verdicts import TIE, Finding, Verdict, weakest
+from earlybird.study.statements.verdicts import Finding, Verdict, weakest
 from earlybird.study.statements.wording import difference_text, joined
 
 MOST = 4.0
@@ -139,7 +139,7 @@ def _numbers(item: Item, check: Check, found: Verdict, target: Target, study: St
 def _statement(item: Item, check: Check, found: Verdict, cells: Sequence[Finding], target: Target) -> Reading:
     """Put the cells of a statement together; the numbers shown are those of the cell that misses most."""
     misses = [miss(cell.found, cell.allowed, target, is_number=False) for cell in cells]
-    if check.level != "must" and all(cell.note == TIE for cell in cells):
+    if check.level != "must" and all(cell.is_tie for cell in cells):
         misses = [UNDECIDED]
     worst = cells[misses.index(max(misses))] if any(misses) else weakest(cells) or cells[0]
     statement = Statement(item.id, joined(found.variant, check.statement), check.paper, "")

@@ -56,6 +56,16 @@ class Finding:
         """The number that was judged: an effect, or the quantity itself; NaN if it was not measured."""
         return self.effect if math.isfinite(self.effect) else self.value
 
+    @property
+    def is_tie(self) -> bool:
+        """Whether the compared quantities are equal."""
+        return self.note.startswith(TIE)
+
+    @property
+    def needs_seeds(self) -> bool:
+        """Whether it is open because one seed has no interval."""
+        return self.holds == "undecided" and self.note.endswith(ONE_SEED)
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -74,6 +84,13 @@ class Verdict:
     detail: str
     findings: tuple[Finding, ...] = ()
 
+    @property
+    def needs_seeds(self) -> bool:
+        """Whether it is open because one seed has no interval, and for no other reason."""
+        open_cells = [cell for cell in self.findings if cell.holds == "undecided"]
+        is_open = self.holds == "undecided" and all(cell.needs_seeds or cell.is_tie for cell in open_cells)
+        return is_open and any(cell.needs_seeds for cell in open_cells)
+
 
 def overall(findings: Sequence[Finding]) -> Holds:
     """
@@ -86,14 +103,18 @@ def overall(findings: Sequence[Finding]) -> Holds:
     if findings and all(finding.note == NO_RUNS for finding in findings):
         return "not run"
     measured = [finding for finding in findings if finding.note != NO_RUNS]
-    speaking = {finding.holds for finding in measured if finding.note != TIE} or {each.holds for each in measured}
+    speaking = {finding.holds for finding in measured if not finding.is_tie} or {each.holds for each in measured}
     order: tuple[Holds, ...] = ("no", "undecided", "not testable", "yes", "reported")
     return next((holds for holds in order if holds in speaking), "not testable")
 
 
 def without_chance(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Leave those cells open whose failing is no more than chance gives where so many are tested."""
-    tested = [finding for finding in findings if math.isfinite(finding.chance) and finding.note not in (NO_RUNS, TIE)]
+    tested = [
+        finding
+        for finding in findings
+        if math.isfinite(finding.chance) and finding.note != NO_RUNS and not finding.is_tie
+    ]
     chosen = dict(zip(map(id, tested), discoveries([finding.chance for finding in tested]), strict=True))
     return tuple(
         replace(finding, holds="undecided", note=BY_CHANCE)
@@ -111,7 +132,7 @@ def was_run(verdict: Verdict) -> bool:
 def weakest(findings: Sequence[Finding]) -> Finding | None:
     """Return the cell that speaks most against a statement: one that fails, then undecided, then holds; last ties."""
     known = [finding for finding in findings if math.isfinite(finding.strength)]
-    return min(known, key=lambda each: (each.note == TIE, _AGAINST.get(each.holds, 2), each.strength), default=None)
+    return min(known, key=lambda each: (each.is_tie, _AGAINST.get(each.holds, 2), each.strength), default=None)
 
 
 def order_holds(difference: Estimate, *, is_exact: bool = False) -> tuple[Holds, str]:
@@ -119,7 +140,7 @@ def order_holds(difference: Estimate, *, is_exact: bool = False) -> tuple[Holds,
     if difference.count == 0 or math.isnan(difference.mean):
         return "not testable", NO_RUNS
     if difference.mean == 0 and (not difference.is_bounded or not difference.half_width):
-        return "undecided", TIE
+        return "undecided", TIE if is_exact or difference.is_bounded else f"{TIE}, {ONE_SEED}"
     if (is_exact and difference.mean < 0) or difference.high < 0:
         return "yes", ""
     if (is_exact and difference.mean > 0) or difference.low > 0:

@@ -10,7 +10,7 @@ from earlybird.statistics import Estimate
 from earlybird.study.language.items import Check, Number
 from earlybird.study.language.metrics import Metric, metric
 from earlybird.study.language.points import Point
-from earlybird.study.statements.verdicts import NO_RUNS, TIE, Finding
+from earlybird.study.statements.verdicts import NO_RUNS, Finding
 
 Printer: TypeAlias = Callable[[float], str]
 
@@ -116,7 +116,7 @@ def detail_text(findings: Sequence[Finding]) -> str:
     tested = [finding for finding in findings if finding.note != NO_RUNS]
     if not tested:
         return "nothing measured at this scale"
-    spoken = [finding for finding in tested if finding.note != TIE]
+    spoken = [finding for finding in tested if not finding.is_tie]
     outcomes = Counter(finding.holds for finding in spoken)
     parts = [f"holds in {outcomes['yes']} of {len(tested)} cells"]
     parts += [f"fails in {outcomes['no']}"] if outcomes["no"] else []
