@@ -2,7 +2,7 @@
 Run one scenario over twelve networks in all backends, and say where they differ.
 
     python tools/backends.py --parallel 4 --write    # makes what runs are missing, and writes docs/backends-agree.md
-    python tools/backends.py --networks 10M-40ms --transports bbr-rack --runs 3
+    python tools/backends.py --networks 10M-40ms --transports bbr1-rack --runs 3
 
 After Ctrl-C the same command goes on. Runs in real time that the machine disturbed are thrown away and repeated. The
 simulator makes more runs, since they cost nothing, so that chance is known.
@@ -40,15 +40,15 @@ OURS = {
     "2M-20ms": "sack",
     "2M-150ms": "cubic-rack",
     "5M-40ms": "earlybird-rt",
-    "5M-80ms": "bbr-rack",
+    "5M-80ms": "bbr3-rack",
     "8M-60ms": "pert-er",
-    "10M-40ms": "bbr-rack",
+    "10M-40ms": "bbr3-rack",
     "10M-100ms": "cubic-rack",
     "15M-90ms": "pert-er",
     "20M-20ms": "sack",
     "20M-60ms": "earlybird-rt",
     "50M-30ms": "cubic-rack",
-    "50M-150ms": "bbr-rack",
+    "50M-150ms": "bbr3-rack",
 }
 """The transport of each network's flows under the profile `rfc`; `earlybird-rt` is the film's alone."""
 

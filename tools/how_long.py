@@ -44,12 +44,12 @@ PICTURE: Final = REPOSITORY / "docs" / "images" / "how-long-to-wait.png"
 
 SENDERS: Final = {
     "cubic": "CUBIC",
-    "bbr-rack": "BBR v3",
+    "bbr3-rack": "BBR v3",
     "pert-rack": "PERT",
     "earlybird-rt": "earlybird-rt",
     "srt": "SRT",
 }
-TCP: Final = ("cubic", "bbr-rack", "pert-rack")  # the senders that are tried with everything
+TCP: Final = ("cubic", "bbr3-rack", "pert-rack")  # the senders that are tried with everything
 LOSSES: Final = (0.001, 0.003, 0.01, 0.03, 0.07, 0.1)
 ROUND_TRIPS: Final = ("20ms", "60ms", "150ms")
 PUBLISHED: Final = "SRT's table"

@@ -50,7 +50,7 @@ LINES: Final = (
     {"loss": 0.02, "rtt": "80ms", "ratio": 0.4, "burst": 2.5},
 )
 """Between the lines of the table, none of them in it."""
-SENDERS: Final = ("cubic", "bbr-rack", "pert-rack", "earlybird-rt")
+SENDERS: Final = ("cubic", "bbr3-rack", "pert-rack", "earlybird-rt")
 FIRST_SEED: Final = 1001  # no session of the table has these
 
 

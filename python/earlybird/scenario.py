@@ -416,6 +416,12 @@ Transport: TypeAlias = (
         "sack-er-fg",
         "sack-rack",
         "sack-rack-fg",
+        "bbr",
+        "bbr-fg",
+        "bbr-er",
+        "bbr-er-fg",
+        "bbr-rack",
+        "bbr-rack-fg",
         "vegas",
         "vegas-fg",
         "cubic",
@@ -430,12 +436,12 @@ Transport: TypeAlias = (
         "pert-er-fg",
         "pert-rack",
         "pert-rack-fg",
-        "bbr",
-        "bbr-fg",
-        "bbr-er",
-        "bbr-er-fg",
-        "bbr-rack",
-        "bbr-rack-fg",
+        "bbr3",
+        "bbr3-fg",
+        "bbr3-er",
+        "bbr3-er-fg",
+        "bbr3-rack",
+        "bbr3-rack-fg",
         "bbr1",
         "bbr1-fg",
         "bbr1-er",
@@ -627,9 +633,29 @@ class Backlog:
 
 
 @dataclass(kw_only=True)
-class Bbr:
+class Bbr1:
     """
-    BBR's parameters; those left out come from the draft.
+    Parameters of BBR version 1; those left out are Linux's constants.
+    """
+
+    min_rtt_window: Time | None = None
+    """
+    Time for which a minimum RTT sample is valid, and so between probes of the round trip (`bbr_min_rtt_win_sec`; default 10 s).
+    """
+    policer_detection: bool | Parameter | None = None
+    """
+    Whether it paces at the rate of a policer that its losses seem to come from (`bbr_lt_bw_sampling`; default true).
+    """
+    probe_rtt_duration: Time | None = None
+    """
+    Time with four packets in flight in such a probe (`bbr_probe_rtt_mode_ms`; default 200 ms).
+    """
+
+
+@dataclass(kw_only=True)
+class Bbr3:
+    """
+    Parameters of BBR version 3; those left out come from the draft.
     """
 
     beta: Fraction | None = None
@@ -655,26 +681,6 @@ class Bbr:
     probe_rtt_interval: Time | None = None
     """
     Time between probes of the round trip (`BBR.ProbeRTTInterval`; default 5 s).
-    """
-
-
-@dataclass(kw_only=True)
-class Bbr1:
-    """
-    Parameters of BBR version 1; those left out are Linux's constants.
-    """
-
-    min_rtt_window: Time | None = None
-    """
-    Time for which a minimum RTT sample is valid, and so between probes of the round trip (`bbr_min_rtt_win_sec`; default 10 s).
-    """
-    policer_detection: bool | Parameter | None = None
-    """
-    Whether it paces at the rate of a policer that its losses seem to come from (`bbr_lt_bw_sampling`; default true).
-    """
-    probe_rtt_duration: Time | None = None
-    """
-    Time with four packets in flight in such a probe (`bbr_probe_rtt_mode_ms`; default 200 ms).
     """
 
 
@@ -1983,13 +1989,13 @@ class Endpoint:
     A TCP endpoint: a transport by name, and every knob the papers turn. Values left out come from the profile.
     """
 
-    bbr: Bbr | None = None
-    """
-    BBR's parameters; those left out come from the draft (transports with `bbr`).
-    """
     bbr1: Bbr1 | None = None
     """
     Parameters of BBR version 1; those left out are Linux's constants (transports with `bbr1`).
+    """
+    bbr3: Bbr3 | None = None
+    """
+    Parameters of BBR version 3; those left out come from the draft (transports with `bbr3`).
     """
     copa: Copa | None = None
     """

@@ -30,15 +30,15 @@ from how_long_confirmed import upwards
 if TYPE_CHECKING:
     from pathlib import Path
 
-CASE = SessionCase("bbr-rack", 0.01, "60ms", 0.5, bitrate="1Mb/s", length=10.0)
+CASE = SessionCase("bbr3-rack", 0.01, "60ms", 0.5, bitrate="1Mb/s", length=10.0)
 
 
 def test_a_session_is_what_a_plan_plays_of_the_same_line() -> None:
     request = PlanRequest(
-        bitrate="1Mb/s", rate="2Mb/s", rtt="60ms", loss="1%", duration="10s", transports=["bbr-rack"], seeds=[7]
+        bitrate="1Mb/s", rate="2Mb/s", rtt="60ms", loss="1%", duration="10s", transports=["bbr3-rack"], seeds=[7]
     )
     reported = plan_for(request)
-    expected = next(one for one in reported.results if one.candidate.name == "bbr-rack").sessions[0].delay_needed
+    expected = next(one for one in reported.results if one.candidate.name == "bbr3-rack").sessions[0].delay_needed
     assert ModelRun(CASE).make(7).table("session")["need_s"].item() == expected
 
 

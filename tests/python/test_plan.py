@@ -186,7 +186,7 @@ def test_of_a_long_film_the_beginning_is_sent_and_that_is_reported() -> None:
 def test_a_film_over_an_empty_line_waits_only_for_its_first_frame() -> None:
     """8 Mb/s over 50 Mb/s and 100 ms: half a second, and no window in the way."""
     line = completed(Measurements(rate=50e6, round_trip=0.1))
-    for name in ("cubic", "bbr-rack", "pert-rack"):
+    for name in ("cubic", "bbr", "pert-rack"):
         session = SessionRunner(line, StreamSpec(synthetic_clip(8e6, "live"), "live", 30.0), candidate(name)).play(1)
         assert 0.4 < session.delay_needed < 0.65, name
         assert session.limited_share == 0, name
@@ -224,7 +224,7 @@ def test_the_same_seed_gives_the_same_session_in_any_number_of_threads() -> None
     for jobs in (1, 2):
         with threads(jobs) as team:
             race = Sampler(
-                [SessionRunner(LINE, film, candidate(name)) for name in ("cubic", "bbr-rack")], team, NOTICEABLE_SECONDS
+                [SessionRunner(LINE, film, candidate(name)) for name in ("cubic", "bbr")], team, NOTICEABLE_SECONDS
             )
             race.sample([1, 2, 3])
             found.append([[session.delay_needed for session in one.values()] for one in race.sessions])
@@ -254,7 +254,7 @@ def test_formulas_know_a_film_that_tcp_cannot_carry() -> None:
     film = StreamSpec(synthetic_clip(8e6, "live"), "live", 300.0)
     assert tcp_throughput(LINE) < 8e6
     assert math.isinf(formula_estimate(LINE, film, candidate("cubic"), 1e-4).delay)
-    assert math.isfinite(formula_estimate(LINE, film, candidate("bbr-rack"), 1e-4).delay)
+    assert math.isfinite(formula_estimate(LINE, film, candidate("bbr"), 1e-4).delay)
 
 
 def test_srts_table_is_its_guides() -> None:
@@ -284,8 +284,8 @@ def test_without_losses_today_s_sender_stays(lossless: Plan) -> None:
 
 
 def test_a_quicker_sender_is_set_beside_today_s() -> None:
-    found = short_plan(bitrate="4Mb/s", rate="20Mb/s", rtt="60ms", loss="1%", transports=["bbr-rack"])
-    assert found.answer.startswith("Use bbr-rack: start after ")
+    found = short_plan(bitrate="4Mb/s", rate="20Mb/s", rtt="60ms", loss="1%", transports=["bbr"])
+    assert found.answer.startswith("Use bbr: start after ")
     assert "with cubic, your sender today, " in found.answer
     assert any(line.startswith("sysctl -w net.ipv4.tcp_congestion_control=bbr") for line in found.instructions)
 
@@ -348,8 +348,10 @@ def test_settings_are_those_of_the_sender() -> None:
     assert "rto_min 50ms" in reported(SHORT_TIMERS)
     assert "rto_min" not in reported("cubic")
     assert "TCP_NOTSENT_LOWAT, 50176" in reported("cubic")
-    assert "root fq" in reported("bbr-rack")
-    assert "version 1" in reported("bbr-rack")
+    assert "root fq" in reported("bbr")
+    assert "google" not in reported("bbr")
+    assert "github.com/google/bbr, branch v3" in reported("bbr3")
+    assert "transport=bbr3-rack&latency=470" in reported("bbr3")
     assert "earlybird kernel run pert" in reported("pert-rack")
     assert "latency=470" in reported("srt")
     assert "transport=earlybird-rt&latency=470" in reported("earlybird-rt")
@@ -364,7 +366,7 @@ def test_buffers_are_raised_where_the_line_holds_more() -> None:
 
 
 def test_stored_films_are_not_sent_by_what_gives_up() -> None:
-    assert [one.name for one in candidates(["srt", "bbr-rack"], "cubic", "vod")] == ["cubic", "bbr-rack"]
+    assert [one.name for one in candidates(["srt", "bbr"], "cubic", "vod")] == ["cubic", "bbr"]
     with pytest.raises(InputError, match="baseline = srt"):
         candidates(None, "srt", "vod")
     with pytest.raises(InputError, match="no transport `cubci`"):
@@ -378,7 +380,7 @@ def test_the_command_prints_answer_table_and_settings() -> None:
     given = [str(CLIP), "--rate", "20M", "--rtt", "60ms", "--loss", "1%", "--seeds", "3", "--duration", "20s"]
     done = CliRunner().invoke(application, ["plan", *given])
     assert done.exit_code == 0, done.output
-    for word in ("Stay with cubic", "bbr-rack", "90 % interval", "What to do:", "tcp_congestion_control"):
+    for word in ("Stay with cubic", "bbr", "90 % interval", "What to do:", "tcp_congestion_control"):
         assert word in done.output
 
 
@@ -390,7 +392,7 @@ def test_json_has_all_of_it(tmp_path: Path) -> None:
         done = CliRunner().invoke(application, ["plan", *given, *options])
         assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
-    assert set(document["senders"]) == {"cubic", "cubic+rto-min", "bbr-rack", "pert-rack"}
+    assert set(document["senders"]) == {"cubic", "cubic+rto-min", "bbr", "pert-rack"}
     assert document["path"]["rtt_s"] == 0.049
     assert document["delay_s"] == document["senders"][document["choice"]]["delay_s"]
     assert files["--plot"].read_bytes().startswith(b"\x89PNG")

@@ -134,17 +134,17 @@ def test_values_that_are_all_the_same_have_no_interval_of_rounding(earlybird: Pr
 
 
 UNREAD = LOCKSTEP.replace("count = 2", 'count = 2\nstart.uniform = ["0s", "1s"]').replace(
-    'transport = "sack"', 'transport = "sack"\nbbr = { beta = 0.5 }'
+    'transport = "sack"', 'transport = "sack"\nbbr3 = { beta = 0.5 }'
 )
 
 
 def test_only_validate_reported_settings_that_nothing_reads(earlybird: Program, tmp_path: Path) -> None:
     (tmp_path / "unread.toml").write_text(UNREAD, encoding="utf-8")
-    reported = "earlybird: warning: endpoint.bbr.beta: `0.5` is declared but never used"
+    reported = "earlybird: warning: endpoint.bbr3.beta: `0.5` is declared but never used"
     for sub_command in ("validate", "run", "sweep"):
         finished = earlybird(sub_command, "unread.toml")
         assert (finished.code, finished.err.count(reported)) == (0, 1), sub_command
-    with pytest.warns(ScenarioWarning, match=r"endpoint\.bbr\.beta"):
+    with pytest.warns(ScenarioWarning, match=r"endpoint\.bbr3\.beta"):
         run(UNREAD, overrides={"duration": "5s"})
 
 
@@ -155,7 +155,7 @@ def test_a_setting_that_one_run_of_a_sweep_reads_is_used(
     warnings.simplefilter("always", ScenarioWarning)
     grid = {"flows.file.transport": transports}
     earlybird.sweep(UNREAD, grid=grid, overrides={"duration": "5s"}, output=tmp_path)
-    assert ["endpoint.bbr.beta" in str(warning.message) for warning in recwarn] == [True] * reported
+    assert ["endpoint.bbr3.beta" in str(warning.message) for warning in recwarn] == [True] * reported
 
 
 def test_what_a_scenario_declares_for_other_transports_is_not_reported_and_what_was_typed_is(
@@ -164,8 +164,8 @@ def test_what_a_scenario_declares_for_other_transports_is_not_reported_and_what_
     fall_floyd = SCENARIOS / "fall-floyd-1996.toml"
     run(fall_floyd, overrides={"transport": "reno", "options": "fall96"})
     assert not recwarn.list
-    err = earlybird("run", fall_floyd, "--set", "endpoint.bbr.beta=0.5").err
-    assert "endpoint.bbr.beta: `0.5` is declared but never used" in err
+    err = earlybird("run", fall_floyd, "--set", "endpoint.bbr3.beta=0.5").err
+    assert "endpoint.bbr3.beta: `0.5` is declared but never used" in err
 
 
 TWO_QUEUES = """

@@ -12,7 +12,7 @@ const TEXT: &str = r#"
 duration = "10s"
 [endpoint]
 profile = "rfc"
-bbr = { beta = 0.5 }
+bbr3 = { beta = 0.5 }
 [[network.links]]
 from = "server"
 to = "viewer"
@@ -47,7 +47,7 @@ fn paths(warnings: &[ScenarioError]) -> Vec<&str> {
     warnings.iter().map(|warning| warning.path.as_str()).collect()
 }
 
-const ALWAYS: [&str; 3] = ["endpoint.bbr.beta", "flows.late", "network.links.viewer-attic"];
+const ALWAYS: [&str; 3] = ["endpoint.bbr3.beta", "flows.late", "network.links.viewer-attic"];
 
 #[test]
 fn settings_that_nothing_reads_were_accepted_without_a_word() {
@@ -87,7 +87,7 @@ fn settings_that_are_read_are_not_reported_though_they_equal_their_default() {
 
 #[test]
 fn a_lone_link_is_of_use_and_so_is_one_that_names_the_end_of_a_flow() {
-    let scenario = scenario(&[("flows.late.start.at", "1s"), ("endpoint.bbr", "{}")]);
+    let scenario = scenario(&[("flows.late.start.at", "1s"), ("endpoint.bbr3", "{}")]);
     let mut chain = scenario.clone();
     chain.flows.iter_mut().for_each(|flow| flow.to = "attic".to_owned());
     assert_eq!(paths(&unused_settings(&chain)), [""; 0]);

@@ -2,8 +2,8 @@
 
 use earlybird_scenario::{Profile, Scenario, resolve};
 use earlybird_tcp::{
-    Bbr1Parameters, Config, Control, CubicConfig, NewRenoFlags, Recovery, Segmentation, SlowStartRule, Undo,
-    VegasParameters, WindowReduction,
+    Bbr1Parameters, BbrParameters, Config, Control, CubicConfig, NewRenoFlags, Recovery, Segmentation, SlowStartRule,
+    Undo, VegasParameters, WindowReduction,
 };
 use earlybird_units::Duration;
 use rstest::rstest;
@@ -82,6 +82,8 @@ fn linux_without_a_transport_has_renos_window_though_linux_has_not() {
 #[case("cubic-er", Control::Cubic(CubicConfig::LINUX), Recovery::Rfc6675)]
 #[case("vegas", Control::Vegas(VegasParameters::LINUX), Recovery::Rack)]
 #[case("bbr1", Control::Bbr1(Bbr1Parameters::LINUX), Recovery::Rack)]
+#[case("bbr", Control::Bbr1(Bbr1Parameters::LINUX), Recovery::Rack)]
+#[case("bbr3", Control::Bbr(BbrParameters::DEFAULT), Recovery::Rack)]
 #[case("mtcp", Control::Reno, Recovery::Rack)]
 fn a_name_means_the_same_window_on_linux(
     #[case] transport: &str,

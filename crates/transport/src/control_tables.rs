@@ -38,9 +38,10 @@ impl ControlTables {
         &self.transports
     }
 
-    /// Returns the control of this name with the parameters of its table; `None` if the register has none of that name.
+    /// Returns the control that this name means under a profile, with the parameters of its table; `None` if the register has
+    /// none.
     pub fn control(&self, name: &str, profile: Profile) -> Option<Control> {
-        self.transports.control(name).map(|entry| (entry.control)(self.table(entry), profile))
+        self.transports.control(profile.control_named(name)).map(|entry| (entry.control)(self.table(entry), profile))
     }
 
     pub(crate) fn check(&self, profile: Profile, path: &str) -> Result<(), ScenarioError> {

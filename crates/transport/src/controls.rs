@@ -29,7 +29,7 @@ built_in! {
     vegas: Vegas,
     cubic: Cubic,
     pert: Pert,
-    bbr: Bbr,
+    bbr3: Bbr3,
     bbr1: Bbr1,
     copa: Copa,
     prague: Prague,

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod additions;
+mod by_profile;
 mod check;
 mod config;
 mod control_tables;

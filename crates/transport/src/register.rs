@@ -1,5 +1,6 @@
 //! The register of transports.
 
+use crate::by_profile::{BY_PROFILE, ByProfile};
 use crate::controls::{BUILT_IN, Entry};
 use crate::did_you_mean::{did_you_mean, listed, nearest};
 use crate::error::ScenarioError;
@@ -70,7 +71,9 @@ impl Transports {
     fn rows(&self) -> impl Iterator<Item = Row> {
         // The order of documents and messages: repairs, controls, then protocols other than ordinary TCP.
         let (repairs, others) = ROWS.split_at(REPAIRS);
-        repairs.iter().copied().chain(self.controls().iter().copied().map(Row::from)).chain(others.iter().copied())
+        let controls = self.controls().iter().copied().map(Row::from);
+        let by_profile = BY_PROFILE.iter().map(Row::from);
+        repairs.iter().copied().chain(by_profile).chain(controls).chain(others.iter().copied())
     }
 
     /// Reads a transport's name.
@@ -121,6 +124,13 @@ impl Transports {
             })
         });
         Value::from(rows.collect::<Vec<_>>()).to_string()
+    }
+}
+
+impl From<&'static ByProfile> for Row {
+    fn from(name: &'static ByProfile) -> Self {
+        let ByProfile { name, title, source, detections, controls } = name;
+        Self { name, kind: Kind::control(name).unwrap_or_default(), title, source, parameters: controls, detections }
     }
 }
 

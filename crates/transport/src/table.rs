@@ -177,9 +177,11 @@ pub(crate) const ROWS: &[Row] = &[
 pub(crate) const REPAIRS: usize = 4;
 
 impl Row {
-    /// Returns the tables of `endpoint` with its parameters. A congestion control has one, of its own name.
+    /// Returns the tables of `endpoint` with its parameters. A congestion control has one, of its own name, unless the profile
+    /// decides which one it is.
     pub(crate) fn tables(&self) -> &[&'static str] {
-        if matches!(self.kind, Kind::Control(_)) { std::slice::from_ref(&self.name) } else { self.parameters }
+        let is_own = matches!(self.kind, Kind::Control(_)) && self.parameters.is_empty();
+        if is_own { std::slice::from_ref(&self.name) } else { self.parameters }
     }
 
     /// Returns the names with the suffixes of detection, without that of the timer.

@@ -29,7 +29,8 @@ fn a_default_that_a_description_states_is_the_one_that_holds() {
     let schema = transports.endpoint_schema();
     let mut count = 0;
     for (name, definition) in [
-        ("bbr", "Bbr"),
+        ("bbr1", "Bbr1"),
+        ("bbr3", "Bbr3"),
         ("copa", "Copa"),
         ("cubic", "Cubic"),
         ("pert", "Pert"),
@@ -57,7 +58,7 @@ fn a_default_of_the_design_of_pert_pi_is_the_one_that_holds() {
 
 #[test]
 fn another_value_than_the_default_makes_another_control() {
-    assert_ne!(control("bbr", &json!({ "beta": 0.6 })), control("bbr", &json!({})));
+    assert_ne!(control("bbr3", &json!({ "beta": 0.6 })), control("bbr3", &json!({})));
     assert_ne!(
         control("pert", &json!({ "preset": "pi", "pi": { "flows": 51 } })),
         control("pert", &json!({ "preset": "pi" }))

@@ -1,7 +1,10 @@
 //! Transports by name.
 
-use earlybird_transport::{Datagram, Detection, Kind, Preset, QuicCarriage, Repair, Transport, Transports};
+use earlybird_transport::{
+    Datagram, Detection, Endpoint, Kind, Preset, Profile, QuicCarriage, Repair, Transport, Transports,
+};
 use rstest::rstest;
+use serde_json::json;
 
 #[rstest]
 #[case("sack", Kind::Repair(Repair::Sack), Detection::Duplicates, false)]
@@ -9,6 +12,7 @@ use rstest::rstest;
 #[case("pert", Kind::control("pert").unwrap(), Detection::Duplicates, false)]
 #[case("pert-er", Kind::control("pert").unwrap(), Detection::EarlyRetransmission, false)]
 #[case("bbr", Kind::control("bbr").unwrap(), Detection::Duplicates, false)]
+#[case("bbr3-er", Kind::control("bbr3").unwrap(), Detection::EarlyRetransmission, false)]
 #[case("bbr1", Kind::control("bbr1").unwrap(), Detection::Duplicates, false)]
 #[case("bbr1-rack", Kind::control("bbr1").unwrap(), Detection::Rack, false)]
 #[case("copa", Kind::control("copa").unwrap(), Detection::Duplicates, false)]
@@ -62,4 +66,17 @@ fn unknown_names(#[case] name: &str, #[case] hint: &str) {
         error.allowed.starts_with("tahoe, reno, reno-er, newreno")
             && error.allowed.contains(", each also with -fg; udp")
     );
+}
+
+#[rstest]
+#[case(Profile::Linux, "bbr1")]
+#[case(Profile::Rfc, "bbr3")]
+fn bbr_was_version_3_under_the_profile_of_kernels_that_have_version_1(#[case] profile: Profile, #[case] means: &str) {
+    let endpoint: Endpoint = serde_json::from_value(
+        json!({ "transport": "bbr", "bbr1": { "min-rtt-window": "7s" }, "bbr3": { "beta": 0.9 } }),
+    )
+    .expect("tables");
+    let control = |name| endpoint.controls.control(name, profile).expect("a control");
+    assert_eq!(control("bbr"), control(means));
+    assert_ne!(control("bbr1"), control("bbr3"));
 }

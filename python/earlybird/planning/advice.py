@@ -27,15 +27,17 @@ def advice(candidate: Candidate, path: NetworkPath, stream: StreamSpec, delay: f
 
 
 def _is_kernels(candidate: Candidate) -> bool:
-    return candidate.base in ("cubic", "reno", "bbr", "pert") and not candidate.has_deadline
+    return candidate.base in ("cubic", "reno", "bbr", "bbr1", "bbr3", "pert") and not candidate.has_deadline
 
 
 def _switch(candidate: Candidate, path: NetworkPath, delay: float) -> list[str]:
     match candidate.base:
         case "cubic" | "reno" as name if not candidate.transport.endswith("-er"):
             return [*_congestion_control(name), *(_timer() if candidate.name == SHORT_TIMERS else [])]
-        case "bbr":
-            return [*_congestion_control("bbr", module="tcp_bbr"), *_fair_queue(), *_bbr_version(path, delay)]
+        case "bbr" | "bbr1":
+            return [*_congestion_control("bbr", module="tcp_bbr"), *_fair_queue()]
+        case "bbr3":
+            return [*_own_kernel(path, delay), *_congestion_control("bbr"), *_fair_queue()]
         case "pert":
             return [
                 "make kernel    # once: PERT as a congestion control for the kernel (docs/kernel.md)",
@@ -76,11 +78,11 @@ def _fair_queue() -> list[str]:
     return ["tc qdisc replace dev eth0 root fq    # the interface to the viewers; paces what the sender spaces out"]
 
 
-def _bbr_version(path: NetworkPath, delay: float) -> list[str]:
+def _own_kernel(path: NetworkPath, delay: float) -> list[str]:
     return [
-        "# Simulated is BBR version 3. Linux's own tcp_bbr is version 1, which answers no loss and fills more queue;",
-        "# version 3 is in Google's kernel (github.com/google/bbr, branch v3), and without any kernel in",
-        f"#   {_transmit('bbr-rack', path, delay)}",
+        "# BBR version 3 is in no distribution's kernel, whose bbr is version 1:",
+        "# build github.com/google/bbr, branch v3, and switch that kernel's bbr on,",
+        f"# or take it without any kernel: {_transmit('bbr3-rack', path, delay)}",
     ]
 
 

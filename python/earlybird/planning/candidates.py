@@ -51,11 +51,11 @@ KNOWN: Final = {
 """Senders that are more than a transport."""
 
 DEFAULTS: Final[Mapping[Goal, tuple[str, ...]]] = {
-    "live": (SHORT_TIMERS, "bbr-rack", "pert-rack"),
-    "vod": (SHORT_TIMERS, "bbr-rack", "pert-rack"),
-    "call": ("bbr-rack", "earlybird-rt", "srt"),
+    "live": (SHORT_TIMERS, "bbr", "pert-rack"),
+    "vod": (SHORT_TIMERS, "bbr", "pert-rack"),
+    "call": ("bbr", "earlybird-rt", "srt"),
 }
-"""Senders that are compared with the baseline, from the easiest to switch on to the hardest."""
+"""Senders that are compared with the baseline, from the easiest to switch on to the hardest; `bbr` is that of Linux."""
 
 
 def candidate(name: str) -> Candidate:

@@ -32,6 +32,8 @@ const TCP_RTO_MIN_US: i32 = 45;
 /// The congestion control that we bring, and how it comes into the kernel.
 const OWN: &str = "pert";
 const LOAD: &str = "load it as root, `earlybird kernel load pert`, or run it in the simulator, `--backend sim`";
+const BBR1: &str = "take `bbr1`, or set `endpoint.profile` to `linux`; Google's kernel has version 3 (github.com/google/bbr, \
+                    branch v3)";
 
 /// Checks that the kernel's TCP can do what a scenario asks for.
 ///
@@ -78,7 +80,8 @@ fn check_endpoint(scenario: &Scenario, flow: &Flow, available: &[String]) -> Res
             hint,
         ));
     }
-    control_of(endpoint.transport, available).map_err(|error| ScenarioError { path: transport_path(flow), ..error })?;
+    control_of(endpoint.transport, endpoint.profile, available)
+        .map_err(|error| ScenarioError { path: transport_path(flow), ..error })?;
     check_knobs(flow, &endpoint)
 }
 
@@ -109,7 +112,7 @@ fn available() -> Vec<String> {
 }
 
 /// Returns the kernel's congestion control that a transport means. It always repairs with SACK and RACK-TLP.
-fn control_of(transport: Transport, available: &[String]) -> Result<String, ScenarioError> {
+fn control_of(transport: Transport, profile: Profile, available: &[String]) -> Result<String, ScenarioError> {
     let allowed = format!("{} (as this kernel has them), `sack`; also with `-rack`", quoted(available));
     let refuse_with = |problem, hint| KERNEL.error(String::new(), &transport, problem, &allowed, hint);
     let refuse = |problem| refuse_with(problem, RUN_IN_SIM);
@@ -118,9 +121,14 @@ fn control_of(transport: Transport, available: &[String]) -> Result<String, Scen
     }
     let name = match &transport.kind {
         Kind::Repair(Repair::Sack | Repair::Reno) => "reno",
-        // What Linux calls `bbr` is version 1.
-        Kind::Control(name) if name.as_str() == "bbr1" => "bbr",
-        Kind::Control(name) => name.as_str(),
+        Kind::Control(name) => match profile.control_named(name.as_str()) {
+            // What Linux calls `bbr` is version 1.
+            "bbr1" => "bbr",
+            "bbr3" => {
+                return Err(refuse_with("is BBR version 3, which this kernel's `bbr` is not, and cannot be run", BBR1));
+            }
+            name => name,
+        },
         Kind::Datagram(_) | Kind::Quic(_) => return Err(refuse("is not TCP, and cannot be run")),
         Kind::RealTime(_) => return Err(refuse("needs endpoints that are not the kernel's, so that it cannot be run")),
         Kind::Repair(_) => return Err(refuse("is a repair that no kernel of today has, and cannot be run")),
@@ -152,8 +160,8 @@ pub(super) struct Options {
 
 /// Returns them.
 pub(super) fn options_of(scenario: &Scenario, spec: &FlowSpec) -> Result<Options, RunError> {
-    let timer = scenario.endpoint_of(&scenario.flows[spec.group.0 as usize])?.rto;
-    let control = control_of(spec.transport, &available())?;
+    let Endpoint { rto: timer, profile, .. } = scenario.endpoint_of(&scenario.flows[spec.group.0 as usize])?;
+    let control = control_of(spec.transport, profile, &available())?;
     let Carrier::Tcp(settings) = &spec.carrier else { unreachable!("datagrams were refused") };
     Ok(Options {
         control,

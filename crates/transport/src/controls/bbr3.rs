@@ -5,10 +5,10 @@ use earlybird_tcp::{BbrParameters, Control};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// BBR's parameters; those left out come from the draft.
+/// Parameters of BBR version 3; those left out come from the draft.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Bbr {
+pub struct Bbr3 {
     /// The share of segments that may get lost in a round trip while it probes for bandwidth (`BBR.LossThresh`; default 0.02).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_threshold: Option<Fraction>,
@@ -29,8 +29,8 @@ pub struct Bbr {
     pub min_rtt_window: Option<Time>,
 }
 
-impl ControlTable for Bbr {
-    const NAME: &'static str = "bbr";
+impl ControlTable for Bbr3 {
+    const NAME: &'static str = "bbr3";
     const TITLE: &'static str = "BBR version 3: a model of the path's bandwidth and shortest round trip; paced";
     const SOURCE: &'static str = "draft-ietf-ccwg-bbr (August 2026)";
 
