@@ -1,7 +1,7 @@
 //! What must hold at the end of every run, whatever the scenario. Debug builds check it, so that every test that runs a
 //! scenario is a test of its counts; release builds are spared it.
 
-use crate::link_measures::LinkMeasures;
+use crate::link_measures::{GroupMeasures, LinkMeasures};
 use crate::plan::Plan;
 use crate::recorder::{FlowRecord, Recorder};
 use crate::register::SHARES;
@@ -36,13 +36,14 @@ pub(crate) fn check(
 fn check_link(plan: &Plan, recorder: &Recorder, id: LinkId, link: &Link) {
     let name = &link.settings().name;
     let measures = LinkMeasures::of(link);
-    let total = measures.end.total;
+    let total = measures.total;
     assert!(is_conserved(&total), "{name}: offered is not delivered, dropped and waiting: {total:?}");
-    for counts in &measures.end.groups {
+    for GroupMeasures { total: counts, .. } in &measures.groups {
         assert!(is_conserved(counts), "{name}: a group's offered is not delivered, dropped and waiting: {counts:?}");
     }
-    let is_counted = !measures.end.groups.is_empty();
-    let of_groups = |value: fn(&LinkCounts) -> u64| measures.end.groups.iter().map(value).sum::<u64>();
+    let is_counted = !measures.groups.is_empty();
+    let of_groups =
+        |value: fn(&LinkCounts) -> u64| measures.groups.iter().map(|group| value(&group.total)).sum::<u64>();
     let sums: [fn(&LinkCounts) -> u64; 4] = [
         |counts| counts.packets_in,
         |counts| counts.packets_out,
@@ -59,10 +60,10 @@ fn check_link(plan: &Plan, recorder: &Recorder, id: LinkId, link: &Link) {
         "{name}: {} bytes out, {possible} bits possible",
         total.bytes_out
     );
-    let mean = measures.end.mean_queue_since(&measures.start);
+    let mean = measures.mean_queue_packets;
     // Without a measured interval there is no mean.
     assert!(
-        plan.warm_up >= plan.end || mean <= measures.end.max_queue as f64 * (1.0 + ROUNDING),
+        plan.warm_up >= plan.end || mean <= measures.max_queue_packets as f64 * (1.0 + ROUNDING),
         "{name}: mean queue {mean}"
     );
 }

@@ -1,50 +1,59 @@
 //! The measurements of a link in the measured interval of a run.
 
-use earlybird_sim::{Arrivals, Link, LinkReading};
+use earlybird_sim::{Arrivals, Link, LinkCounts, LinkReading};
 
-/// The measurements of a link at both ends of the measured interval.
+/// What the tables and the summary tell of a link.
+// A large network has more links than flows: nothing is kept that no column needs.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkMeasures {
-    pub(crate) start: LinkReading,
-    pub(crate) end: LinkReading,
-    bits_possible: f64,
+    /// Counts from the start of the run to the end of the measured interval.
+    pub(crate) total: LinkCounts,
+    /// What became of the packets that arrived in the interval.
+    pub(crate) arrivals: Arrivals,
+    /// By group, if the link counts groups.
+    pub(crate) groups: Vec<GroupMeasures>,
+    /// How much of what the link could send it sent, from 0 to 1.
+    pub(crate) utilisation: f64,
+    pub(crate) packets_per_second: f64,
+    pub(crate) mean_queue_packets: f64,
+    pub(crate) mean_queue_delay_ms: f64,
+    pub(crate) max_queue_packets: u64,
+}
+
+/// The same of the packets of a group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GroupMeasures {
+    pub(crate) total: LinkCounts,
+    pub(crate) arrivals: Arrivals,
+    /// Bytes of packets whose transmission ended in the interval.
+    pub(crate) bytes_out: u64,
 }
 
 impl LinkMeasures {
     pub(crate) fn of(link: &Link) -> Self {
         let (start, end) = (link.reading_at_start(), link.reading_at_end());
-        let bits_possible = link.settings().bits_before(end.at) - link.settings().bits_before(start.at);
-        Self { start, end, bits_possible }
+        let packets = end.total.packets_out - start.total.packets_out;
+        Self {
+            total: end.total,
+            arrivals: end.total.arrived_after(&start.total),
+            groups: end.groups.iter().zip(&start.groups).map(GroupMeasures::between).collect(),
+            utilisation: utilisation(link, &start, &end),
+            packets_per_second: packets as f64 / (end.at - start.at).as_secs_f64(),
+            mean_queue_packets: end.mean_queue_since(&start),
+            mean_queue_delay_ms: end.mean_queue_delay_ms_since(&start),
+            max_queue_packets: end.max_queue as u64,
+        }
     }
+}
 
-    /// Returns what became of the packets that arrived in the interval.
-    pub(crate) fn arrivals(&self) -> Arrivals {
-        self.end.total.arrived_after(&self.start.total)
+impl GroupMeasures {
+    fn between((end, start): (&LinkCounts, &LinkCounts)) -> Self {
+        Self { total: *end, arrivals: end.arrived_after(start), bytes_out: end.bytes_out - start.bytes_out }
     }
+}
 
-    /// Returns the same of a group's packets.
-    pub(crate) fn arrivals_of(&self, group: usize) -> Arrivals {
-        self.end.groups[group].arrived_after(&self.start.groups[group])
-    }
-
-    /// Returns the bytes of a group's packets whose transmission ended in the interval.
-    pub(crate) fn bytes_out_of(&self, group: usize) -> u64 {
-        self.end.groups[group].bytes_out - self.start.groups[group].bytes_out
-    }
-
-    /// Returns how much of what the link could send it sent.
-    pub(crate) fn utilisation(&self) -> f64 {
-        // A trace may have no opportunity in the interval.
-        let sent = self.end.bits_sent - self.start.bits_sent;
-        if self.bits_possible > 0.0 { sent / self.bits_possible } else { 0.0 }
-    }
-
-    pub(crate) fn packets_per_second(&self) -> f64 {
-        let packets = self.end.total.packets_out - self.start.total.packets_out;
-        packets as f64 / (self.end.at - self.start.at).as_secs_f64()
-    }
-
-    pub(crate) fn mean_queue_delay_ms(&self) -> f64 {
-        self.end.mean_queue_delay_ms_since(&self.start)
-    }
+fn utilisation(link: &Link, start: &LinkReading, end: &LinkReading) -> f64 {
+    let possible = link.settings().bits_before(end.at) - link.settings().bits_before(start.at);
+    // A trace may have no opportunity in the interval.
+    if possible > 0.0 { (end.bits_sent - start.bits_sent) / possible } else { 0.0 }
 }

@@ -251,8 +251,8 @@ impl<'a> NetworkBuilder<'a> {
 
     fn dumbbell(plan: &Plan, network: &mut Network, dumbbell: &Dumbbell) -> TopologyKind {
         let routers = [network.add_node(), network.add_node()];
-        let forward = add_link(plan, network, routers, "left-right", &dumbbell.bottleneck);
-        let backward = add_link(plan, network, [routers[1], routers[0]], "right-left", &dumbbell.backward());
+        let forward = add_link(plan, network, routers, "left-right".into(), &dumbbell.bottleneck);
+        let backward = add_link(plan, network, [routers[1], routers[0]], "right-left".into(), &dumbbell.backward());
         TopologyKind::Dumbbell(Rc::new(DumbbellParts { access: dumbbell.access.clone(), routers, forward, backward }))
     }
 
@@ -261,8 +261,8 @@ impl<'a> NetworkBuilder<'a> {
         let nodes: Rc<[_]> = names.into_iter().map(|name| (name.to_owned(), network.add_node())).collect();
         for link in links {
             let [from, to] = [&link.from, &link.to].map(|name| node_named(&nodes, name));
-            add_link(plan, network, [from, to], &link.name(), &link.forward());
-            add_link(plan, network, [to, from], &link.reverse_name(), &link.backward());
+            add_link(plan, network, [from, to], link.name(), &link.forward());
+            add_link(plan, network, [to, from], link.reverse_name(), &link.backward());
         }
         TopologyKind::Links(nodes)
     }
@@ -315,8 +315,8 @@ impl<'a> NetworkBuilder<'a> {
     fn add_host(&mut self, routers: [NodeId; 2], access: &Channel, side: &str, flow: &str) -> HostLinks {
         let router = routers[usize::from(side != "left")];
         let host = self.network.add_node();
-        let up = add_link(self.plan, &mut self.network, [host, router], &format!("{flow}-{side}"), access);
-        let down = add_link(self.plan, &mut self.network, [router, host], &format!("{side}-{flow}"), access);
+        let up = add_link(self.plan, &mut self.network, [host, router], [flow, "-", side].concat(), access);
+        let down = add_link(self.plan, &mut self.network, [router, host], [side, "-", flow].concat(), access);
         HostLinks { up, down }
     }
 
@@ -341,11 +341,12 @@ fn node_named(nodes: &[(String, NodeId)], name: &str) -> NodeId {
     nodes.iter().find(|(known, _)| known == name).map_or(NodeId(0), |(_, node)| *node)
 }
 
-fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, channel: &Channel) -> LinkId {
-    let seeds = plan.seeds.child("link").child(name);
+fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: String, channel: &Channel) -> LinkId {
+    let seeds = plan.seeds.child("link").child(&name);
+    let is_bottleneck = name == plan.bottleneck;
     let (rate, changes) = rates_of(channel);
     let settings = LinkSettings {
-        name: name.to_owned(),
+        name,
         rate,
         changes,
         delay: channel.delay.duration(),
@@ -359,7 +360,7 @@ fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: &str, c
     // Must be set before the first packet.
     network.link_mut(id).measure_between(plan.warm_up, plan.end);
     // Counting by group costs memory and time per packet: only the bottleneck's counts are reported.
-    if name == plan.bottleneck {
+    if is_bottleneck {
         network.link_mut(id).count_groups(plan.groups.len());
         if plan.counts_queue_lengths {
             network.link_mut(id).count_queue_lengths(plan.groups.len());

@@ -11,8 +11,8 @@ pub(crate) fn rates_of(channel: &Channel) -> (Rate, Option<RateChanges>) {
         let times = trace.times().iter().copied().map(Duration::from_millis).collect();
         return (mean_rate(trace.times()), Some(RateChanges::Opportunities(times)));
     }
-    let steps = rate_steps.iter().map(|step| (Instant::ZERO + step.at.duration(), step.rate.rate())).collect();
-    let changes = (!rate_steps.is_empty()).then_some(RateChanges::Steps(steps));
+    let steps = || rate_steps.iter().map(|step| (Instant::ZERO + step.at.duration(), step.rate.rate())).collect();
+    let changes = (!rate_steps.is_empty()).then(|| RateChanges::Steps(steps()));
     (rate.map_or(SLOWEST, earlybird_scenario::Rate::rate), changes)
 }
 

@@ -66,13 +66,19 @@ pub(crate) struct FlowRecord {
     pub(crate) loss_reactions: Vec<(Instant, LossReaction)>,
     /// Time from its start until all its data was acknowledged or delivered, if it has an end.
     completed: Option<Duration>,
-    /// The same of each object and page of the web.
-    pub(crate) objects: Vec<Duration>,
-    pub(crate) pages: Vec<Duration>,
-    is_web: bool,
+    /// The same of each object and page, if it is a session of the web.
+    // Boxed: most flows have none, and their records are read one after another.
+    pub(crate) web: Option<Box<WebTimes>>,
     /// The data it sends, if that is given.
     size: Option<Size>,
     start: Instant,
+}
+
+/// Times from request to completion.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WebTimes {
+    pub(crate) objects: Vec<Duration>,
+    pub(crate) pages: Vec<Duration>,
 }
 
 /// A given amount of data.
@@ -240,7 +246,7 @@ impl Recorder {
                 transmissions: (is_media && scenario.measure.transmissions).then(RepairLog::default),
                 playout: PlayoutLog::of(&group.flow, group.transport.kind),
                 encoder: EncoderLog::of(&group.flow, start),
-                is_web: group.flow.application.is_web(),
+                web: group.flow.application.is_web().then(Box::default),
                 size: Size::of(&group.flow.application),
                 start,
                 ..FlowRecord::default()
@@ -303,7 +309,7 @@ impl Observer for Recorder {
         let keeps_duplicates = self.keeps_duplicates;
         let flow = &mut self.flows[id.0 as usize];
         match event {
-            TraceEvent::Timeout { timer, stalled_for } if !flow.is_web => {
+            TraceEvent::Timeout { timer, stalled_for } if flow.web.is_none() => {
                 self.timeouts.push(TimeoutRecord { flow: id, at, timer, freeze: stalled_for });
             }
             TraceEvent::Duplicate { count, age, threshold } if flow.media.is_some() => {
@@ -350,10 +356,12 @@ impl Observer for Recorder {
 
     fn on_transfer(&mut self, at: Instant, flow: FlowId, transfer: Transfer) {
         let (flow, time) = (self.flow(flow), at - transfer.began);
-        match transfer.kind {
-            TransferKind::File => flow.completed = Some(time),
-            TransferKind::Object => flow.objects.push(time),
-            TransferKind::Page => flow.pages.push(time),
+        match (transfer.kind, &mut flow.web) {
+            (TransferKind::File, _) => flow.completed = Some(time),
+            (TransferKind::Object, Some(web)) => web.objects.push(time),
+            (TransferKind::Page, Some(web)) => web.pages.push(time),
+            // Only sessions of the web report objects and pages.
+            (TransferKind::Object | TransferKind::Page, None) => {}
         }
     }
 
@@ -383,7 +391,7 @@ impl Observer for Recorder {
 
     fn on_probe(&mut self, at: Instant, id: FlowId, gauges: &FlowGauges) {
         // A web flow has many short connections at once: their samples would not form a series.
-        if !self.flow(id).is_web {
+        if self.flow(id).web.is_none() {
             self.series.sample_flow(at, id.0, gauges);
         }
     }

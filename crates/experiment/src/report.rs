@@ -8,7 +8,7 @@ use crate::invariants;
 use crate::link_measures::LinkMeasures;
 use crate::media::{quantile, required_startup_delay};
 use crate::plan::Plan;
-use crate::recorder::{FIRST_LINK_SUBJECT, FlowDrops, FlowRecord, Recorder};
+use crate::recorder::{FIRST_LINK_SUBJECT, FlowDrops, FlowRecord, Recorder, WebTimes};
 use crate::register;
 use crate::repair_times::RepairLog;
 use crate::summary::summarise;
@@ -80,11 +80,12 @@ fn flows(plan: &Plan, recorder: &Recorder) -> Table {
     let plans = || plan.flows.iter();
     let drops = recorder.drops.by_flow(plan.flows.len());
     let group = |index: usize| &plan.groups[index];
+    let transports: Vec<String> = plan.groups.iter().map(|group| group.transport.to_string()).collect();
     let table = Table::default()
         .string("group", plans().map(|flow| group(flow.group).flow.name.clone()))
         .string("flow", plans().map(|flow| flow.name.clone()))
         .integer("index", plans().map(|flow| u64::from(flow.index)))
-        .string("transport", plans().map(|flow| group(flow.group).transport.to_string()))
+        .string("transport", plans().map(|flow| transports[flow.group].clone()))
         .float("start_s", plans().map(|flow| flow.start.as_secs_f64()))
         .integer("packets_sent", records().map(|flow| flow.statistics.segments_sent))
         .integer("retransmissions", records().map(|flow| flow.statistics.retransmissions))
@@ -161,17 +162,20 @@ fn media_columns(table: Table, recorder: &Recorder) -> Table {
 
 /// Appends the completion times of objects and pages of the web.
 fn web_columns(table: Table, records: &[FlowRecord]) -> Table {
-    let quantiles = |times: fn(&FlowRecord) -> &Vec<Duration>| -> [Vec<f64>; 2] {
-        let sorted: Vec<_> = records.iter().map(|flow| sorted(times(flow))).collect();
-        [0.5, 0.95].map(|share| sorted.iter().map(|times| seconds(quantile(times, share))).collect())
+    let quantiles = |times: fn(&WebTimes) -> &Vec<Duration>| -> [Vec<f64>; 2] {
+        let sorted: Vec<_> = records.iter().map(|flow| flow.web.as_ref().map(|web| sorted(times(web)))).collect();
+        let at = |share: f64| move |times: &Vec<Duration>| quantile(times, share);
+        [0.5, 0.95].map(|share| sorted.iter().map(|times| seconds(times.as_ref().and_then(at(share)))).collect())
     };
-    let ([object_p50, object_p95], [page_p50, page_p95]) =
-        (quantiles(|flow| &flow.objects), quantiles(|flow| &flow.pages));
+    let ([object_p50, object_p95], [page_p50, page_p95]) = (quantiles(|web| &web.objects), quantiles(|web| &web.pages));
+    let completed = |times: fn(&WebTimes) -> &Vec<Duration>| {
+        records.iter().map(move |flow| flow.web.as_ref().map_or(0, |web| times(web).len() as u64))
+    };
     table
-        .integer("objects_completed", records.iter().map(|flow| flow.objects.len() as u64))
+        .integer("objects_completed", completed(|web| &web.objects))
         .float("object_time_p50_s", object_p50)
         .float("object_time_p95_s", object_p95)
-        .integer("pages_completed", records.iter().map(|flow| flow.pages.len() as u64))
+        .integer("pages_completed", completed(|web| &web.pages))
         .float("page_time_p50_s", page_p50)
         .float("page_time_p95_s", page_p95)
 }
@@ -205,10 +209,10 @@ fn lateness(plan: &Plan, recorder: &Recorder) -> Table {
 
 fn links(network: &Network, measures: &[LinkMeasures]) -> Table {
     let links = || measures.iter();
-    let total = || links().map(|link| link.end.total);
+    let total = || links().map(|link| link.total);
     // A link without packets has the rates 0, unlike the summary, which leaves them out.
     let share = |share: fn(&Arrivals) -> u64| {
-        links().map(move |link| link.arrivals().share(share(&link.arrivals())).unwrap_or(0.0)).collect::<Vec<_>>()
+        links().map(move |link| link.arrivals.share(share(&link.arrivals)).unwrap_or(0.0))
     };
     Table::default()
         .string("link", network.links().map(|link| link.settings().name.clone()))
@@ -220,11 +224,11 @@ fn links(network: &Network, measures: &[LinkMeasures]) -> Table {
         .integer("bytes_out", total().map(|counts| counts.bytes_out))
         .float("drop_rate", share(|arrivals| arrivals.packets_dropped))
         .float("mark_rate", share(|arrivals| arrivals.packets_marked))
-        .float("utilisation", links().map(LinkMeasures::utilisation))
-        .float("packets_per_second", links().map(LinkMeasures::packets_per_second))
-        .float("mean_queue_packets", links().map(|link| link.end.mean_queue_since(&link.start)))
-        .float("mean_queue_delay_ms", links().map(LinkMeasures::mean_queue_delay_ms))
-        .integer("max_queue_packets", links().map(|link| link.end.max_queue as u64))
+        .float("utilisation", links().map(|link| link.utilisation))
+        .float("packets_per_second", links().map(|link| link.packets_per_second))
+        .float("mean_queue_packets", links().map(|link| link.mean_queue_packets))
+        .float("mean_queue_delay_ms", links().map(|link| link.mean_queue_delay_ms))
+        .integer("max_queue_packets", links().map(|link| link.max_queue_packets))
         // Impairments are in the order of the links, one for each.
         .integer("packets_reordered", network.all_impairments().map(|link| link.packets_reordered))
         .integer("packets_duplicated", network.all_impairments().map(|link| link.packets_duplicated))
@@ -234,13 +238,13 @@ fn link_groups(plan: &Plan, network: &Network, measures: &[LinkMeasures]) -> Tab
     let rows: Vec<_> = network
         .links()
         .zip(measures)
-        .flat_map(|(link, measures)| (0..measures.end.groups.len()).map(move |group| (link, measures, group)))
+        .flat_map(|(link, measures)| measures.groups.iter().enumerate().map(move |group| (link, group)))
         .collect();
-    let counts = || rows.iter().map(|(_, link, group)| link.end.groups[*group]);
-    let arrivals = || rows.iter().map(|(_, link, group)| link.arrivals_of(*group));
+    let counts = || rows.iter().map(|(_, (_, group))| group.total);
+    let arrivals = || rows.iter().map(|(_, (_, group))| group.arrivals);
     Table::default()
-        .string("link", rows.iter().map(|(link, ..)| link.settings().name.clone()))
-        .string("group", rows.iter().map(|(.., group)| plan.groups[*group].flow.name.clone()))
+        .string("link", rows.iter().map(|(link, _)| link.settings().name.clone()))
+        .string("group", rows.iter().map(|(_, (group, _))| plan.groups[*group].flow.name.clone()))
         .integer("packets_in", counts().map(|counts| counts.packets_in))
         .integer("packets_out", counts().map(|counts| counts.packets_out))
         .integer("packets_dropped", counts().map(|counts| counts.packets_dropped))

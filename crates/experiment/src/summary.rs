@@ -26,7 +26,17 @@ pub(crate) fn summarise(
 ) -> Summary {
     let link = plan.bottleneck_id().map(|id| network.link(id));
     let crossing = plan.groups.iter().map(|group| crosses(&plan.network, &plan.bottleneck, &group.flow)).collect();
-    let view = View { scenario, plan, recorder, link, bottleneck: link.map(LinkMeasures::of), crossing };
+    let flows = || recorder.flows.iter();
+    let view = View {
+        scenario,
+        plan,
+        recorder,
+        link,
+        bottleneck: link.map(LinkMeasures::of),
+        crossing,
+        media: flows().filter(|flow| flow.media.is_some()).collect(),
+        viewers: flows().filter_map(|flow| flow.playout.as_ref()).collect(),
+    };
     let media = view.mean_over_media();
     // `None` leaves a measure out: a mean over no media flows would be 0 / 0.
     let mut summary: Vec<(String, Option<Value>)> = vec![
@@ -42,9 +52,9 @@ pub(crate) fn summarise(
         ("random_loss_rate".into(), view.random_loss_rate().map(Value::Float)),
         ("dropped_elsewhere".into(), view.dropped_elsewhere().map(Value::Integer)),
         ("mark_rate".into(), view.mark_rate().map(Value::Float)),
-        ("bottleneck_packets".into(), view.of_bottleneck(|link| Value::Integer(link.end.total.packets_out))),
-        ("utilisation".into(), view.of_bottleneck(|link| Value::Float(link.utilisation()))),
-        ("mean_queue_delay_ms".into(), view.of_bottleneck(|link| Value::Float(link.mean_queue_delay_ms()))),
+        ("bottleneck_packets".into(), view.of_bottleneck(|link| Value::Integer(link.total.packets_out))),
+        ("utilisation".into(), view.of_bottleneck(|link| Value::Float(link.utilisation))),
+        ("mean_queue_delay_ms".into(), view.of_bottleneck(|link| Value::Float(link.mean_queue_delay_ms))),
         ("first_group_rate_ratio".into(), view.first_group_rate_ratio().map(Value::Float)),
         ("rto_count".into(), media(&|flow| flow.statistics.timeouts as f64)),
         ("frozen_s".into(), media(&|flow| flow.statistics.frozen.as_secs_f64())),
@@ -95,6 +105,9 @@ struct View<'a> {
     bottleneck: Option<LinkMeasures>,
     /// By group, whether its data cross the bottleneck.
     crossing: Vec<bool>,
+    /// Flows of media.
+    media: Vec<&'a FlowRecord>,
+    viewers: Vec<&'a PlayoutLog>,
 }
 
 impl View<'_> {
@@ -117,37 +130,29 @@ impl View<'_> {
         self.bottleneck.as_ref().map(value)
     }
 
-    fn media(&self) -> impl Iterator<Item = &FlowRecord> {
-        self.recorder.flows.iter().filter(|flow| flow.media.is_some())
-    }
-
     fn mean_over_media(&self) -> impl Fn(&dyn Fn(&FlowRecord) -> f64) -> Option<Value> {
         move |value| {
-            let values: Vec<f64> = self.media().map(value).collect();
+            let values: Vec<f64> = self.media.iter().copied().map(value).collect();
             (!values.is_empty()).then(|| Value::Float(values.iter().sum::<f64>() / values.len() as f64))
         }
-    }
-
-    fn viewers(&self) -> impl Iterator<Item = &PlayoutLog> {
-        self.recorder.flows.iter().filter_map(|flow| flow.playout.as_ref())
     }
 
     /// Returns the mean length of a stall in seconds, of all viewers together; nothing without stalls.
     fn mean_stall(&self) -> Option<f64> {
         // Pooled, not a mean of means: viewers without stalls have no length.
-        let stalls: u64 = self.viewers().map(PlayoutLog::stalls).sum();
-        let stalled: f64 = self.viewers().map(|log| log.stalled(self.plan.end).as_secs_f64()).sum();
+        let stalls: u64 = self.viewers.iter().map(|log| log.stalls()).sum();
+        let stalled: f64 = self.viewers.iter().map(|log| log.stalled(self.plan.end).as_secs_f64()).sum();
         (stalls > 0).then(|| stalled / stalls as f64)
     }
 
     /// Returns the length of the longest stall of all viewers in seconds; nothing without stalls.
     fn longest_stall(&self) -> Option<f64> {
-        let longest = self.viewers().filter_map(|log| log.longest_stall(self.plan.end)).max();
+        let longest = self.viewers.iter().filter_map(|log| log.longest_stall(self.plan.end)).max();
         longest.map(Duration::as_secs_f64)
     }
 
     fn mean_over_viewers(&self, value: impl Fn(&PlayoutLog) -> f64) -> Option<Value> {
-        let values: Vec<f64> = self.viewers().map(value).collect();
+        let values: Vec<f64> = self.viewers.iter().copied().map(value).collect();
         (!values.is_empty()).then(|| Value::Float(values.iter().sum::<f64>() / values.len() as f64))
     }
 
@@ -172,7 +177,7 @@ impl View<'_> {
     /// Returns the number of media flows, where as many bulk transfers run beside them.
     fn media_flows(&self) -> Option<u64> {
         // The papers' dumbbell: T/µ has no meaning if videos and files differ in number.
-        let media = self.media().count();
+        let media = self.media.len();
         let bulk = self.lasting().count() - media;
         (media > 0 && media == bulk).then_some(media as u64)
     }
@@ -180,6 +185,7 @@ impl View<'_> {
     /// Returns µ in bits per second: the mean rate of the media.
     fn media_rate(&self) -> Option<f64> {
         // All media flows of the papers have one rate; with several the first one defines µ.
+        self.media.first()?;
         let index = self.recorder.flows.iter().position(|flow| flow.media.is_some())?;
         match self.application(index) {
             Application::Cbr(cbr) => Some(cbr.rate.rate().bits_per_second() as f64),
@@ -194,8 +200,9 @@ impl View<'_> {
 
     /// Payload delivered in order by media and bulk flows since the warm-up, per flow and over the media rate.
     fn t_over_mu(&self) -> Option<f64> {
-        let delivered: u64 = self.sharing().map(|(_, flow)| flow.bytes_after_warm_up()).sum();
-        self.per_flow_over_rate(delivered)
+        let rate = self.media_rate()?;
+        let delivered = self.sharing().map(|(_, flow)| flow.bytes_after_warm_up()).sum();
+        self.per_flow_over(rate, delivered)
     }
 
     /// The same from the bytes that left the bottleneck, headers and retransmissions included, since the warm-up.
@@ -203,13 +210,14 @@ impl View<'_> {
         // Counters of the link are per group, so that web traffic and the ACKs of flows in the other direction can be
         // left out.
         let groups = self.groups(|group, is_web| !is_web && self.crossing[group]);
-        self.per_flow_over_rate(self.bytes_out(&groups)?)
+        self.per_flow_over(self.media_rate()?, self.bytes_out(&groups)?)
     }
 
-    fn per_flow_over_rate(&self, bytes: u64) -> Option<f64> {
+    /// Returns these bytes as the mean rate of a flow that shares the bottleneck, over a rate.
+    fn per_flow_over(&self, rate: f64, bytes: u64) -> Option<f64> {
         let flows = self.sharing().count();
         let throughput = bytes as f64 * 8.0 / flows as f64 / self.span();
-        self.media_rate().filter(|_| flows > 0).map(|rate| throughput / rate)
+        (flows > 0).then(|| throughput / rate)
     }
 
     /// Returns the numbers of the groups that a condition on number and web traffic chooses.
@@ -221,7 +229,7 @@ impl View<'_> {
     /// Returns the bytes of these groups that left the bottleneck in the measured interval.
     fn bytes_out(&self, groups: &[usize]) -> Option<u64> {
         let link = self.bottleneck.as_ref()?;
-        Some(groups.iter().map(|group| link.bytes_out_of(*group)).sum())
+        Some(groups.iter().map(|group| link.groups[*group].bytes_out).sum())
     }
 
     /// Returns the length of the measured interval in seconds.
@@ -249,7 +257,7 @@ impl View<'_> {
     }
 
     fn arrivals(&self) -> Option<Arrivals> {
-        self.bottleneck.as_ref().map(LinkMeasures::arrivals)
+        self.bottleneck.as_ref().map(|link| link.arrivals)
     }
 
     fn drop_rate(&self) -> Option<f64> {
@@ -292,15 +300,15 @@ impl View<'_> {
         let is_media = |group: &usize| self.plan.groups[*group].flow.application.is_media() && self.crossing[*group];
         let (dropped, offered) = (0..self.plan.groups.len())
             .filter(is_media)
-            .map(|group| link.arrivals_of(group))
+            .map(|group| link.groups[group].arrivals)
             .fold((0, 0), |(dropped, offered), group| (dropped + group.packets_dropped, offered + group.packets_in));
         (offered > 0).then(|| dropped as f64 / offered as f64)
     }
 
     fn mean_freeze(&self) -> Option<f64> {
         // Pooled, not a mean of means: flows without timeouts have no freeze.
-        let timeouts: u64 = self.media().map(|flow| flow.statistics.timeouts).sum();
-        let frozen: f64 = self.media().map(|flow| flow.statistics.frozen.as_secs_f64()).sum();
+        let timeouts: u64 = self.media.iter().map(|flow| flow.statistics.timeouts).sum();
+        let frozen: f64 = self.media.iter().map(|flow| flow.statistics.frozen.as_secs_f64()).sum();
         (timeouts > 0).then(|| frozen / timeouts as f64)
     }
 

@@ -377,7 +377,12 @@ impl Link {
         if let Some(server) = &self.server {
             return self.held_by(server, at, group);
         }
-        let mut held = Held { queue_time: self.waited, delay_sum: self.waited, ..Held::default() };
+        let packets_started = self.total.packets_accepted();
+        let mut held = Held { queue_time: self.waited, delay_sum: self.waited, packets_started, ..Held::default() };
+        // Most links of a large network are idle.
+        if self.free_at.at <= at {
+            return held;
+        }
         let rate = self.cold.settings.rate.bits_per_second() as f64;
         for packet in self.waiting.held(at, self.free_at.at) {
             let is_queued = packet.start.at > at;
@@ -392,7 +397,7 @@ impl Link {
                 held.waiting = (held.waiting.0 + 1, held.waiting.1 + u64::from(packet.bytes));
             }
         }
-        held.packets_started = self.total.packets_accepted() - held.queued;
+        held.packets_started -= held.queued;
         held
     }
 
