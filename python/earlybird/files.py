@@ -96,12 +96,13 @@ def read_result(folder: Path) -> Result:
     return Result(scenario, summary["seed"], summary, sources)
 
 
-def scan_table(folder: Path, name: str) -> pl.LazyFrame:
-    """Open a table of a result without keeping its rows in memory yet."""
-    read_result(folder).require(name)
-    file = f"{name}.parquet"
-    _content(folder, file, _checksums(folder))
-    return pl.scan_parquet(folder / file)
+def whole_table(folder: Path, name: str) -> Path:
+    """Return the file of a table of a result; raises InputError if there is none, StoreError if it is damaged."""
+    checksums, file = _checksums(folder), f"{name}.parquet"
+    if file not in checksums:
+        read_result(folder).require(name)
+    _content(folder, file, checksums)
+    return folder / file
 
 
 def verify_result(folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import logging
 import math
 import os
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from earlybird.backends import SIMULATOR
 from earlybird.errors import InputError, Interrupted, ScenarioWarning, StoreError
-from earlybird.files import scan_table
 from earlybird.lazy import LateModule
 from earlybird.limits import check_number_of_runs, cost_of, warn_of_length
 from earlybird.loading import Overrides, ScenarioLike, override_texts, resolve, warn_about
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from earlybird import cluster, notebook, text_view
+    from earlybird import cluster, notebook, sweep_tables, text_view
     from earlybird import progress as progress_bars
     from earlybird._core import ResolvedScenario
     from earlybird.plots import sweep as sweep_plot
@@ -41,6 +39,7 @@ else:
     notebook = LateModule("earlybird.notebook")
     sweep_plot = LateModule("earlybird.plots.sweep")
     progress_bars = LateModule("earlybird.progress")
+    sweep_tables = LateModule("earlybird.sweep_tables")
     text_view = LateModule("earlybird.text_view")
     pl = LateModule("polars")
 
@@ -89,7 +88,7 @@ class SweepResult:
         return pl.DataFrame([self._row(run) for run in self.planned], infer_schema_length=None, strict=False)
 
     def _row(self, run: PlannedRun) -> dict[str, Any]:
-        labels = _labels(run)
+        labels = sweep_tables.labels(run)
         summary = self.store.load(run.key).summary
         return {**labels, **{key: value for key, value in summary.items() if key not in labels}}
 
@@ -99,7 +98,7 @@ class SweepResult:
 
         ``collect()`` reads it. A key of the grid that is a column of the table too gets ``run_`` in front.
         """
-        return pl.concat([self._labelled(run, name) for run in self.planned], how="vertical_relaxed")
+        return sweep_tables.joined_table(self.planned, self.store, name)
 
     def plot(self, measure: str | None = None) -> notebook.Picture:
         """
@@ -117,12 +116,6 @@ class SweepResult:
     def _repr_html_(self) -> str:
         """Show itself in a notebook: a row per point of the grid."""
         return notebook.sweep_html(self)
-
-    def _labelled(self, run: PlannedRun, name: str) -> pl.LazyFrame:
-        table = scan_table(self.store.folder(run.key), name)
-        columns = table.collect_schema().names()
-        labels = {f"run_{key}" if key in columns else key: value for key, value in _labels(run).items()}
-        return table.select(*(_constant(key, value) for key, value in labels.items()), *columns)
 
 
 def sweep(
@@ -388,17 +381,3 @@ def _points(grid: Mapping[str, Iterable[Any]]) -> Iterator[dict[str, Any]]:
 def _seed_list(seeds: int | Sequence[int]) -> list[int]:
     numbers = range(1, seeds + 1) if isinstance(seeds, int) else seeds
     return [checked_seed(seed) for seed in numbers]
-
-
-def _labels(run: PlannedRun) -> dict[str, Any]:
-    """Return the grid's values and the seed as cells of a table: lists and tables are written as text."""
-    cells = {
-        key: value if isinstance(value, str | int | float | bool) else json.dumps(value)
-        for key, value in run.parameters.items()
-    }
-    return {**cells, "seed": run.seed}
-
-
-def _constant(name: str, value: object) -> pl.Expr:
-    """Return a column of one value, whole numbers as wide as those of the tables."""
-    return pl.lit(value, dtype=pl.Int64 if type(value) is int else None).alias(name)

@@ -1,0 +1,75 @@
+"""Tables of all runs of a sweep in one, led by what sets the runs apart."""
+
+from __future__ import annotations
+
+import json
+import logging
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from earlybird.files import whole_table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
+
+    from earlybird.store import Store
+    from earlybird.sweeps import PlannedRun
+
+log = logging.getLogger("earlybird")
+
+FILES_AT_ONCE: Final = 250
+"""Files that one query reads: each has 0.1 MB of metadata in memory, and a query of its own takes 8 ms."""
+
+SMALL: Final = 1 << 26
+"""Bytes of files of one query up to which their rows are read at once; of longer tables only what is asked for."""
+
+PATH: Final = "path of the file"  # no key of a scenario and no column has blanks
+
+
+def joined_table(runs: Sequence[PlannedRun], store: Store, name: str) -> pl.LazyFrame:
+    """Put one table of all runs together; a key of the grid that is a column too gets ``run_`` in front."""
+    waiting = iter(runs)
+    parts = (_part(some, store, name) for some in iter(lambda: [*islice(waiting, FILES_AT_ONCE)], []))
+    return pl.concat(parts, how="vertical_relaxed")
+
+
+def labels(run: PlannedRun) -> dict[str, Any]:
+    """Return the grid's values and the seed as cells of a table: lists and tables are written as text."""
+    cells = {
+        key: value if isinstance(value, str | int | float | bool) else json.dumps(value)
+        for key, value in run.parameters.items()
+    }
+    return {**cells, "seed": run.seed}
+
+
+def _part(runs: Sequence[PlannedRun], store: Store, name: str) -> pl.LazyFrame:
+    """Put the tables of some runs together."""
+    paths = [whole_table(store.folder(run.key), name) for run in runs]
+    different = [*dict.fromkeys(paths)]  # several points of a grid may come to the same run
+    if sum(path.stat().st_size for path in different) <= SMALL:
+        try:
+            return _led(_small_files(different), runs, paths).collect().lazy()
+        except (pl.exceptions.SchemaError, pl.exceptions.ColumnNotFoundError):
+            log.debug("the tables %s differ in their columns and are read one by one", name)
+    each = [pl.scan_parquet(path, include_file_paths=PATH) for path in different]
+    return _led(pl.concat(each, how="vertical_relaxed"), runs, paths)
+
+
+def _small_files(paths: Sequence[Path]) -> pl.LazyFrame:
+    """Open files of few rows; what helps with large ones costs more here than it saves."""
+    return pl.scan_parquet([*paths], include_file_paths=PATH, use_statistics=False, parallel="none")
+
+
+def _led(rows: pl.LazyFrame, runs: Sequence[PlannedRun], paths: Sequence[Path]) -> pl.LazyFrame:
+    """Put the labels of each run in front of its rows."""
+    columns = {*rows.collect_schema().names()}
+    cells = [_cells(run, path, columns) for run, path in zip(runs, paths, strict=True)]
+    leading = pl.LazyFrame(pl.DataFrame(cells, infer_schema_length=None, strict=False))
+    return leading.join(rows, on=PATH, how="inner", maintain_order="left_right").drop(PATH)
+
+
+def _cells(run: PlannedRun, path: Path, columns: Collection[str]) -> Mapping[str, Any]:
+    return {PATH: str(path), **{f"run_{key}" if key in columns else key: cell for key, cell in labels(run).items()}}
