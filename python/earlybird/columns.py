@@ -121,6 +121,6 @@ def sweep_columns(keys: Collection[str]) -> list[Column]:
 
 
 def success_delays(keys: Iterable[str]) -> list[Column]:
-    """Return a column for each start-up delay at which success was judged."""
+    """Return a column for each startup delay at which success was judged."""
     matches = (re.fullmatch(r"on_time_share_(.+)s", key) for key in keys)
     return [Column(match[0], f"{match[1]} s", whole_percent) for match in matches if match]

@@ -78,7 +78,7 @@ class Comparison:
         return _summed(self.curve.filter(transport=transport))
 
     def plot(self) -> notebook.Picture:
-        """Draw how many frames are on time after which start-up delay; notebooks show it, `save` writes it."""
+        """Draw how many frames are on time after which startup delay; notebooks show it, `save` writes it."""
         return notebook.Picture(compare_plot.chart(self))
 
     def __repr__(self) -> str:

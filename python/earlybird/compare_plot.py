@@ -1,4 +1,4 @@
-"""The picture of a comparison: how many frames are on time after which start-up delay."""
+"""The picture of a comparison: how many frames are on time after which startup delay."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ON_TIME: Final = {10.0**-power: f"{plain_number(100 - 10.0 ** (2 - power))} %" f
 OF_FLOWS: Final = {share / 100: f"{share} %" for share in range(0, 101, 20)}
 MARGIN: Final = 1.15
 DELAYS: Final = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
-"""Start-up delays in seconds that the axis may begin at, and that it names."""
+"""Startup delays in seconds that the axis may begin at, and that it names."""
 
 LATEST_BEGINNING: Final = 0.2
 NINE_OF_TEN: Final = 0.9
@@ -47,7 +47,7 @@ def save_plot(comparison: Comparison, path: Path) -> None:
 
 
 def chart(comparison: Comparison) -> Chart:
-    """Show frames on time and flows content over the start-up delay, a line per transport."""
+    """Show frames on time and flows content over the startup delay, a line per transport."""
     film = f"{comparison.source.path.name} ({format_rate(comparison.sent.mean_rate)})"
     seeds = len(comparison.seeds)
     intervals = f". Bands and bars: 90 % intervals over {seeds} seeds" if seeds > 1 else ""
@@ -98,10 +98,10 @@ def _band(comparison: Comparison, transport: str, style: Style) -> Iterator[Curv
         "startup_delay_s", share=pl.col("late") / pl.col("due")
     )
     rows = [
-        (start_up, student_interval(group["share"].to_list()))
-        for (start_up,), group in shares.group_by("startup_delay_s", maintain_order=True)
+        (startup_delay, student_interval(group["share"].to_list()))
+        for (startup_delay,), group in shares.group_by("startup_delay_s", maintain_order=True)
     ]
-    bounded = [(start_up, estimate) for start_up, estimate in rows if estimate.is_bounded]
+    bounded = [(startup_delay, estimate) for startup_delay, estimate in rows if estimate.is_bounded]
     if bounded:
         delays, estimates = zip(*bounded, strict=True)
         low, high = ([min(max(getattr(one, end), BEST / 2), WORST) for one in estimates] for end in ("low", "high"))
@@ -128,7 +128,7 @@ def _delays(comparison: Comparison) -> Axis:
     first = beginning(min(needed))
     end = max(min(MARGIN * max(needed), last), 10 * first)
     ticks = {delay: f"{delay:g}" for delay in DELAYS if first <= delay <= end}
-    return Axis("Start-up delay (s)", is_log=True, low=first, high=end, ticks=ticks, better="smaller")
+    return Axis("Startup delay (s)", is_log=True, low=first, high=end, ticks=ticks, better="smaller")
 
 
 def beginning(fastest: float) -> float:

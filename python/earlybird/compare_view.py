@@ -15,7 +15,7 @@ from earlybird.player import REFILL_SECONDS
 from earlybird.quantities import parse_duration
 from earlybird.recommendation import recommendation
 from earlybird.statistics import paired_difference
-from earlybird.viewers import LATE_AT, PLAYER_START_UP
+from earlybird.viewers import LATE_AT, PLAYER_STARTUP_DELAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from earlybird.compare import Comparison
 
 EXPLANATION: Final = (
-    "A frame is there when its last byte is, in order; it is on time if that is no later than the start-up delay after "
+    "A frame is there when its last byte is, in order; it is on time if that is no later than the startup delay after "
     f"it was written. The waiting player goes on when {REFILL_SECONDS:g} s of film are there. Frozen: the silence "
     "before each retransmission timeout."
 )
@@ -44,7 +44,7 @@ class Row(NamedTuple):
 
 
 SECTIONS: Final[Mapping[str, tuple[Row, ...]]] = {
-    "Start-up delay needed, in seconds": (
+    "Startup delay needed, in seconds": (
         Row("no stall, half the flows", "no_stall_startup_delay_median_s", format_seconds),
         Row("no stall, 9 of 10 flows", "no_stall_startup_delay_p90_s", format_seconds),
         Row("99.99 % on time, half the flows", "required_startup_delay_median_s", format_seconds),
@@ -52,9 +52,9 @@ SECTIONS: Final[Mapping[str, tuple[Row, ...]]] = {
         Row("99.99 % on time, all flows as one", "required_startup_delay_all_s", format_seconds),
     ),
     "Late frames if playback never waits": tuple(
-        Row(f"start-up delay {delay} s", f"late_{delay}s", format_share) for delay in LATE_AT
+        Row(f"startup delay {delay} s", f"late_{delay}s", format_share) for delay in LATE_AT
     ),
-    f"A waiting player, started after {PLAYER_START_UP:g} s": (
+    f"A waiting player, started after {PLAYER_STARTUP_DELAY:g} s": (
         Row("flows without a stall", "stall_free", format_share, better=1),
         Row("stalls per flow", "stalls", format_number),
         Row("mean length of a stall, s", "mean_stall_s", format_seconds),

@@ -3,7 +3,7 @@
 Two views of one log. *Constrained*: playback never pauses, and a frame that is not there when its time comes is late.
 *Rebuffering*: playback pauses until the frame is there, and everything after it is shown later.
 
-Both count the start-up delay from the moment the source writes the first frame. Times are in seconds; a frame counts as
+Both count the startup delay from the moment the source writes the first frame. Times are in seconds; a frame counts as
 delivered when its last byte is, in order; one that was never delivered has the time infinity.
 """
 
@@ -26,7 +26,7 @@ LATE_SHARE_ALLOWED: Final = 1e-4  # a stream succeeds if fewer of its frames tha
 
 class Timeliness:
     """
-    Late frames against the start-up delay, when playback never pauses; times are in seconds.
+    Late frames against the startup delay, when playback never pauses; times are in seconds.
 
     A frame whose deadline lies after the end of the run is not judged. One that is still missing at the end counts as
     having taken until then.
@@ -41,21 +41,21 @@ class Timeliness:
         """Number of frames written."""
         return len(self._delays)
 
-    def judged(self, start_up: float) -> int:
-        """Count the frames whose deadline comes before the end of the run, for a start-up delay in seconds."""
-        return self.frames - int(np.searchsorted(self._remaining, start_up))
+    def judged(self, startup_delay: float) -> int:
+        """Count the frames whose deadline comes before the end of the run, for a startup delay in seconds."""
+        return self.frames - int(np.searchsorted(self._remaining, startup_delay))
 
-    def late(self, start_up: float) -> int:
-        """Count the frames delivered after their deadline, for a start-up delay in seconds."""
-        return self.frames - int(np.searchsorted(self._delays, start_up, side="right"))
+    def late(self, startup_delay: float) -> int:
+        """Count the frames delivered after their deadline, for a startup delay in seconds."""
+        return self.frames - int(np.searchsorted(self._delays, startup_delay, side="right"))
 
-    def late_share(self, start_up: float) -> float:
+    def late_share(self, startup_delay: float) -> float:
         """Divide the late frames by those judged; not a number where none is."""
-        judged = self.judged(start_up)
-        return self.late(start_up) / judged if judged else math.nan
+        judged = self.judged(startup_delay)
+        return self.late(startup_delay) / judged if judged else math.nan
 
     def needed_for(self, allowed_share: float = 0.0) -> float:
-        """Return the smallest start-up delay in seconds with fewer late frames than `allowed_share` (0: with none)."""
+        """Return the smallest startup delay in seconds with fewer late frames than `allowed_share` (0: with none)."""
         return float(self._delays[-1 - self.allowed(allowed_share)])
 
     def allowed(self, share: float) -> int:
@@ -83,7 +83,7 @@ class Playback:
 
     @property
     def stall_ratio(self) -> float:
-        """Share of the time since start-up that was spent in pauses."""
+        """Share of the time since startup that was spent in pauses."""
         total = self.stalled + self.played
         return self.stalled / total if total else 0.0
 
@@ -92,12 +92,12 @@ def play(
     written: NDArray[np.float64],
     delivered: NDArray[np.float64],
     *,
-    start_up: float,
+    startup_delay: float,
     end: float,
     refill: float = REFILL_SECONDS,
 ) -> Playback:
-    """Play a film from `start_up` on (seconds), paused from a missing frame until `refill` seconds are there."""
-    shift, frame = start_up, 0
+    """Play a film from `startup_delay` on (seconds), paused from a missing frame until `refill` seconds are there."""
+    shift, frame = startup_delay, 0
     stalls: list[float] = []
     positions: list[float] = []
     while (missing := next_missing(written, delivered, shift, frame)) < len(written):

@@ -1,10 +1,10 @@
 """Quality of experience: six figures, CMCD, and the input of ITU-T P.1203.
 
-A viewer starts `start_up` seconds after the first frame was written, or when that has come, plays each frame at its
-time and pauses where one is missing (`earlybird.player`). A frame that never came while later ones did was not there
-to be shown; that does not pause the film. Of a film in segments the frames are its parts, or whole segments.
+A viewer starts `startup_delay` seconds after the first frame was written, or when that frame arrives, plays each frame
+at its time and stalls where one is missing (`earlybird.player`). A frame that never arrives while later ones do is not
+shown, and does not stall playback. The frames of a film in segments are its parts, or whole segments.
 
-A flow whose scenario has a viewer (`client`, or the application `segments`) is seen by that viewer alone: start-up and
+If the scenario of a flow has a viewer (`client`, or the application `segments`), that viewer is used: startup delay and
 stalls are those of the tables `flows` and `stalls`.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from earlybird.result import Result
 
-START_UP: Final = 2.0  # seconds from the writing of the first frame to its playing, as in `earlybird compare`
+STARTUP_DELAY: Final = 2.0  # seconds from the writing of the first frame to its playing, as in `earlybird compare`
 
 SEGMENT: Final = 1.0
 """Seconds of film over which a bit rate is given to P.1203 without segments, and between two reports by CMCD."""
@@ -84,7 +84,7 @@ class Viewing:
     shown: NDArray[np.float64]
     sizes: NDArray[np.int64]  # bytes
     playback: Playback
-    start_up: float
+    startup_delay: float
     end: float
     rates: NDArray[np.float64]  # two rows: when the encoder's rate changed, and to how many bits per second
     dropped: int  # frames given up before they were sent
@@ -105,7 +105,7 @@ class Viewing:
         bits = 8 * float(self.sizes[played].sum())
         return Quality(
             flow=self.flow,
-            startup_delay_s=self.start_up,
+            startup_delay_s=self.startup_delay,
             stalls=len(playback.stalls),
             stalled_s=playback.stalled,
             mean_stall_s=playback.mean_stall,
@@ -162,7 +162,7 @@ class Viewing:
     def _stall_start(self, stall: int) -> float:
         """Return when a pause began."""
         before = math.fsum(self.playback.stalls[:stall])
-        return float(self.written[0]) + self.start_up + self.playback.positions[stall] + before
+        return float(self.written[0]) + self.startup_delay + self.playback.positions[stall] + before
 
     def _position(self, now: float) -> float:
         """Return when the frame that is on the screen was written; that of the first one before."""
@@ -180,9 +180,9 @@ class Viewing:
         """
         Write the input of ITU-T P.1203 in mode 0, as its reference software takes it.
 
-        Mode 0 knows bit rate, frame rate and picture size of segments, and the pauses; start-up is the pause at 0. The
-        film is taken as H.264 with the sound in it. No run knows its picture size; the `device` is ``pc`` or
-        ``mobile``.
+        Mode 0 uses bit rate, frame rate and picture size of segments, and the stalls; the startup delay is the stall
+        at 0. The codec is given as H.264, and the sound is part of the bit rate. Runs have no picture size, so that it
+        is an argument; the `device` is ``pc`` or ``mobile``.
         """
         film = (self.written - self.written[0])[self.is_played]
         sizes, played = self.sizes[self.is_played], self.playback.played
@@ -201,7 +201,7 @@ class Viewing:
                     "start": round(float(start), 6),
                 }
             )
-        stalling = [[0.0, round(self.start_up, 6)]]
+        stalling = [[0.0, round(self.startup_delay, 6)]]
         pauses = zip(self.playback.positions, self.playback.stalls, strict=True)
         stalling += [[round(at, 6), round(length, 6)] for at, length in pauses]
         return {
@@ -224,14 +224,15 @@ def frame_rate(application: Mapping[str, Any]) -> float:
     return round(len(film["times"]) / float(film["length"]), 3)
 
 
-def viewings(result: Result, *, start_up: float = START_UP) -> list[Viewing]:
-    """Show every film of a run to a viewer, who starts after `start_up` seconds; its own one by its own rule."""
+def viewings(result: Result, *, startup_delay: float = STARTUP_DELAY) -> list[Viewing]:
+    """Show every film of a run to a viewer, who starts after `startup_delay` seconds; its own one by its own rule."""
     end = float(result.summary["duration_s"])
     groups = {group["name"]: group["application"] for group in result.scenario["flows"]}
     applications = {flow: groups[group] for flow, group in result.flows.select("flow", "group").iter_rows()}
     frames = result.deliveries.sort("unit").partition_by("flow", as_dict=True, maintain_order=True)
     shown = (
-        _viewing(result, str(name), table, start_up, end, applications[str(name)]) for (name,), table in frames.items()
+        _viewing(result, str(name), table, startup_delay, end, applications[str(name)])
+        for (name,), table in frames.items()
     )
     found = [viewing for viewing in shown if viewing is not None]
     if not found:
@@ -240,7 +241,7 @@ def viewings(result: Result, *, start_up: float = START_UP) -> list[Viewing]:
 
 
 def _viewing(
-    result: Result, flow: str, frames: pl.DataFrame, start_up: float, end: float, application: Mapping[str, Any]
+    result: Result, flow: str, frames: pl.DataFrame, startup_delay: float, end: float, application: Mapping[str, Any]
 ) -> Viewing | None:
     kept = frames.filter(pl.col("delivered_s").is_finite() | (pl.col("unit") > _last_that_came(frames)))
     written, delivered = (kept[name].to_numpy() for name in ("written_s", "delivered_s"))
@@ -256,8 +257,8 @@ def _viewing(
             return None
         playback = _own_playback(result, flow, written, begins, end)
     else:
-        begins = max(start_up, float(delivered[0] - written[0]))
-        playback = play(written, delivered, start_up=begins, end=end)
+        begins = max(startup_delay, float(delivered[0] - written[0]))
+        playback = play(written, delivered, startup_delay=begins, end=end)
     offsets = written - written[0]
     pauses = np.concatenate([[0.0], np.cumsum(playback.stalls)])
     shown = written + begins + pauses[np.searchsorted(np.array(playback.positions), offsets, side="right")]

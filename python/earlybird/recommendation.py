@@ -33,27 +33,27 @@ def recommendation(comparison: Comparison) -> str:
 def _choice(comparison: Comparison, needs: dict[str, float], best: str) -> str:
     first = next(iter(needs))
     if len(needs) == 1:
-        return f"With {best}, nine of ten films need a start-up delay of {format_delay(needs[best])}."
+        return f"With {best}, nine of ten films need a startup delay of {format_delay(needs[best])}."
     if best == first:
-        return f"Take {first}: no other needs a shorter start-up delay than its {format_delay(needs[first])}."
+        return f"Take {first}: no other needs a shorter startup delay than its {format_delay(needs[first])}."
     if format_delay(needs[best]) == format_delay(needs[first]):
         own = format_delay(needs[first])
-        return f"Stay with {first}: no other needs a start-up delay that is noticeably shorter than its {own}."
+        return f"Stay with {first}: no other needs a startup delay that is noticeably shorter than its {own}."
     gain = factor(comparison, first, best)
     if gain.low > 1:
         return (
-            f"Take {best}: nine of ten films need a start-up delay of {format_delay(needs[best])} in place of "
+            f"Take {best}: nine of ten films need a startup delay of {format_delay(needs[best])} in place of "
             f"{format_delay(needs[first])} with {first}; from seed to seed the delay is shorter by a factor of "
             f"{gain.mean:.2g} (90 % interval {gain.low:.2g} to {gain.high:.2g})."
         )
     if not gain.count > 1:
         return (
-            f"{best} needs the shortest start-up delay, {format_delay(needs[best])} "
+            f"{best} needs the shortest startup delay, {format_delay(needs[best])} "
             f"({first}: {format_delay(needs[first])}), "
             "which may be chance: --seeds 4 tells."
         )
     return (
-        f"Stay with {first}: {best} needs the shortest start-up delay, {format_delay(needs[best])} in place of "
+        f"Stay with {first}: {best} needs the shortest startup delay, {format_delay(needs[best])} in place of "
         f"{format_delay(needs[first])}, but that may be chance."
     )
 
@@ -77,7 +77,7 @@ def typical_need(comparison: Comparison, transport: str) -> Estimate:
 
 
 def factor(comparison: Comparison, first: str, other: str) -> Estimate:
-    """Estimate from the seeds by which factor the first's start-up delay is longer: delays are skewed."""
+    """Estimate from the seeds by which factor the first's startup delay is longer: delays are skewed."""
     return _exponential(paired_difference(_logarithms(comparison, first), _logarithms(comparison, other)))
 
 

@@ -104,7 +104,7 @@ class Result:
 
     @property
     def lateness(self) -> pl.DataFrame:
-        """One row per media flow and start-up delay: units judged, units late, success."""
+        """One row per media flow and startup delay: units judged, units late, success."""
         return self.table("lateness")
 
     @property

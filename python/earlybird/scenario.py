@@ -1256,7 +1256,7 @@ class Measure:
     """
     start_up_delays: list[Time] | Parameter | None = None
     """
-    Start-up delays at which lateness is judged (default 1 s … 20 s).
+    Startup delays at which lateness is judged (default 1 s … 20 s).
     """
     transmissions: bool | Parameter | None = None
     """

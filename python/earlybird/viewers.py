@@ -1,4 +1,4 @@
-"""Playback of all flows: one row per flow, one per transport, and lateness by start-up delay."""
+"""Playback of all flows: one row per flow, one per transport, and lateness by startup delay."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
     from earlybird.result import Result
 
-LATE_AT: Final = (1, 2, 5, 10)  # start-up delays in seconds at which late frames are counted
+LATE_AT: Final = (1, 2, 5, 10)  # startup delays in seconds at which late frames are counted
 
-PLAYER_START_UP: Final = 2.0  # start-up delay in seconds of the player that pauses
+PLAYER_STARTUP_DELAY: Final = 2.0  # startup delay in seconds of the player that pauses
 
 CURVE_AT: Final = np.concatenate(
     [np.arange(0, 0.2, 0.005), np.arange(0.2, 2, 0.02), np.arange(2, 10, 0.05), np.arange(10, 30.01, 0.1)]
 )
-"""Start-up delays in seconds at which the curve of late frames is drawn."""
+"""Startup delays in seconds at which the curve of late frames is drawn."""
 
 NEEDS: Final = ("no_stall_startup_delay", "required_startup_delay")
-"""Start-up delays that a flow needs: for no late frame, and for fewer than 0.01 % of late frames."""
+"""Startup delays that a flow needs: for no late frame, and for fewer than 0.01 % of late frames."""
 
 SENDER_COLUMNS: Final = ("frozen_s", "rto_count")
 
 
 def judge_run(result: Result, group: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     """
-    Judge every film of a run: a row per flow, and frames late and due over all by start-up delay.
+    Judge every film of a run: a row per flow, and frames late and due over all by startup delay.
 
     Flows have the startup delay needed for no late frame (`no_stall_startup_delay_s`) and for fewer than 0.01 %
     (`required_startup_delay_s`), frames late and due at each of `LATE_AT`, the stalls of a player that starts after
-    `PLAYER_START_UP`, `frozen_s` and `rto_count`.
+    `PLAYER_STARTUP_DELAY`, `frozen_s` and `rto_count`.
     """
     end = float(result.summary["duration_s"])
     rows, curves = [], []
@@ -64,7 +64,7 @@ def films(result: Result, group: str) -> Iterator[tuple[str, np.ndarray[Any, Any
 
 
 def needs(timeliness: Timeliness) -> dict[str, float]:
-    """Return the start-up delay that a flow needs, and the late frames with less."""
+    """Return the startup delay that a flow needs, and the late frames with less."""
     needed = {
         "no_stall_startup_delay_s": timeliness.needed_for(0.0),
         "required_startup_delay_s": timeliness.needed_for(LATE_SHARE_ALLOWED),
@@ -76,12 +76,12 @@ def needs(timeliness: Timeliness) -> dict[str, float]:
 
 def pauses(written: np.ndarray[Any, Any], delivered: np.ndarray[Any, Any], end: float) -> dict[str, float]:
     """Return the playback of a flow in a player that stalls."""
-    playback = play(written, delivered, start_up=PLAYER_START_UP, end=end)
+    playback = play(written, delivered, startup_delay=PLAYER_STARTUP_DELAY, end=end)
     return {"stalls": len(playback.stalls), "stalled_s": playback.stalled, "played_s": playback.played}
 
 
 def curve_of(timeliness: Timeliness) -> pl.DataFrame:
-    """Count late and judged frames over the start-up delay."""
+    """Count late and judged frames over the startup delay."""
     late = [timeliness.late(delay) for delay in CURVE_AT]
     judged = [timeliness.judged(delay) for delay in CURVE_AT]
     return pl.DataFrame({"startup_delay_s": CURVE_AT, "late": late, "due": judged})
@@ -124,6 +124,6 @@ def late_share(flows: pl.DataFrame, delay: int) -> float:
 
 
 def first_below(curve: pl.DataFrame, allowed: float) -> float:
-    """Return the smallest start-up delay of the curve with fewer late frames than allowed; infinite without one."""
+    """Return the smallest startup delay of the curve with fewer late frames than allowed; infinite without one."""
     good = curve.filter(pl.col("late") < allowed * pl.col("due"))["startup_delay_s"]
     return float(good.to_numpy().min()) if len(good) else math.inf

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from earlybird.plots.chart import Chart
 
-TITLE = "Start-up delay from which 90 % of the flows are in time, with losses in bursts and a queue of 1000 packets"
+TITLE = "Startup delay from which 90 % of the flows are in time, with losses in bursts and a queue of 1000 packets"
 BANDS = ("low T/µ (1.2–1.6)", "middle T/µ (1.6–2.0)", "high T/µ (2.0–2.4)")
 FLOORS = ("timeouts from 200 ms on", "from 30 ms on", "from 5 ms on")
-QUANTITY = "Start-up delay that 90 % of the flows need at most (s)"
+QUANTITY = "Startup delay that 90 % of the flows need at most (s)"
 
 
 @cache

@@ -106,7 +106,7 @@ def test_every_flow_sent_the_film_to_the_end(comparison: Comparison) -> None:
     assert comparison.sent.mean_rate == pytest.approx(300e3, abs=1)
 
 
-def test_more_start_up_delay_makes_fewer_frames_late(comparison: Comparison) -> None:
+def test_more_startup_delay_makes_fewer_frames_late(comparison: Comparison) -> None:
     for values in comparison.transports.values():
         late = [values[f"late_{delay}s"] for delay in (1, 2, 5, 10)]
         assert late == sorted(late, reverse=True)
@@ -135,7 +135,7 @@ def test_the_table_has_a_column_per_transport_and_fits_eighty_columns(comparison
     console.print(render(comparison))
     text = console.export_text()
     assert re.search(r"^ +sack +sack-er$", text, re.MULTILINE)
-    assert "start-up delay 10 s" in text
+    assert "startup delay 10 s" in text
     assert "…" not in text
 
 
@@ -363,25 +363,25 @@ def made_up(needs: dict[str, list[float]], comparison: Comparison, load: float =
         (
             {"sack": [4.0, 5.0, 6.0], "pert": [1.0, 1.1, 1.5]},
             1.4,
-            "Take pert: nine of ten films need a start-up delay of 1.20 s in place of 5.00 s with sack",
+            "Take pert: nine of ten films need a startup delay of 1.20 s in place of 5.00 s with sack",
         ),
         (
             {"sack": [1.0, 1.1], "pert": [4.0, 5.0]},
             1.4,
-            "Take sack: no other needs a shorter start-up delay than its 1.05 s.",
+            "Take sack: no other needs a shorter startup delay than its 1.05 s.",
         ),
         (
             {"sack": [4.0, 1.0, 6.0], "pert": [1.0, 4.0, 5.0]},
             1.4,
-            "Stay with sack: pert needs the shortest start-up delay, 3.33 s in place of 3.67 s, but that may be",
+            "Stay with sack: pert needs the shortest startup delay, 3.33 s in place of 3.67 s, but that may be",
         ),
         (
             {"sack": [0.154, 0.151, 0.153], "pert": [0.149, 0.146, 0.148]},
             1.4,
-            "Stay with sack: no other needs a start-up delay that is noticeably shorter than its 0.15 s.",
+            "Stay with sack: no other needs a startup delay that is noticeably shorter than its 0.15 s.",
         ),
         ({"sack": [4.0], "pert": [1.0]}, 1.4, "which may be chance: --seeds 4 tells."),
-        ({"sack": [4.0, 5.0]}, 1.4, "With sack, nine of ten films need a start-up delay of 4.50 s."),
+        ({"sack": [4.0, 5.0]}, 1.4, "With sack, nine of ten films need a startup delay of 4.50 s."),
         ({"sack": [40.0, 50.0]}, 1.4, "longer than viewers wait"),
         ({"sack": [40.0, 50.0]}, 0.5, "no transport carries this film here: flows get 50 % of what it needs"),
     ],

@@ -18,7 +18,7 @@ from earlybird.cli.live import SECONDS, SIGNS, Minute, Screen, curve, relay_line
 from earlybird.cli.prometheus import METRICS, STALE, LastReport, serving
 from earlybird.errors import InputError
 from earlybird.plots.chart import Curve
-from earlybird.plots.states import relay
+from earlybird.plots.states import relay_panels
 from earlybird.state_file import follow, states_to
 from test_cli_input import complaint
 from test_transmit import free_port
@@ -193,7 +193,7 @@ def test_states_had_no_picture(earlybird: Program, tmp_path: Path, kind: Callabl
 
 def test_a_picture_of_states_has_their_rates_and_leaves_out_what_was_not_known() -> None:
     states = [report(1), report(2, msRTT=None, peers=0, pktCongestionWindow=0.0), report(4)]
-    panels = relay(states)
+    panels = relay_panels(states)
     drawn = {panel.y.title: [mark for mark in panel.marks if isinstance(mark, Curve)] for panel in panels if panel.y}
     carried, round_trip, _, window, counts = drawn.values()
     assert [[*line.y] for line in carried] == [[8.0, 8.0], [16.0, 16.0]]

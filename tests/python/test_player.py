@@ -25,7 +25,7 @@ def delivered(*gaps: tuple[int, int, float]) -> NDArray[np.float64]:
 
 def test_a_smooth_delivery_makes_no_frame_late_and_no_stall() -> None:
     timeliness = Timeliness(WRITTEN, delivered(), END)
-    playback = play(WRITTEN, delivered(), start_up=0.1, end=END)
+    playback = play(WRITTEN, delivered(), startup_delay=0.1, end=END)
     assert timeliness.late(0.1) == 0
     assert timeliness.needed_for() == pytest.approx(0.05)
     assert playback.stalls == ()
@@ -36,7 +36,7 @@ def test_a_smooth_delivery_makes_no_frame_late_and_no_stall() -> None:
 def test_a_gap_longer_than_the_startup_delay_is_one_stall_that_shifts_the_rest() -> None:
     # Frame 20 is due at 2.0 + 1.0 s and comes at 4.0 s: one second of pause, after which playback runs 2 s behind.
     times = delivered((20, 40, 4.0))
-    playback = play(WRITTEN, times, start_up=1.0, end=END)
+    playback = play(WRITTEN, times, startup_delay=1.0, end=END)
     assert playback.stalls == pytest.approx((1.0,))
     assert playback.positions == pytest.approx((2.0,))
     assert playback.played == pytest.approx(END - 2.0)
@@ -64,7 +64,7 @@ def test_a_frame_never_delivered_is_late_and_stalls_to_the_end() -> None:
     times = delivered()
     times[50:] = np.inf
     timeliness = Timeliness(WRITTEN, times, END)
-    playback = play(WRITTEN, times, start_up=1.0, end=END)
+    playback = play(WRITTEN, times, startup_delay=1.0, end=END)
     assert timeliness.late(1.0) == 50
     assert timeliness.needed_for() == pytest.approx(7.0)  # written at 5 s, still missing at 12 s
     assert playback.stalls == pytest.approx((6.0,))
@@ -74,38 +74,38 @@ def test_a_frame_never_delivered_is_late_and_stalls_to_the_end() -> None:
 def test_a_frame_due_after_the_end_of_the_run_does_not_stall() -> None:
     times = delivered()
     times[90:] = np.inf
-    assert play(WRITTEN, times, start_up=3.0, end=END).stalls == ()
+    assert play(WRITTEN, times, startup_delay=3.0, end=END).stalls == ()
 
 
 def test_playback_goes_on_when_the_refill_is_there() -> None:
     # Frame 20 comes at 4.0 s, frame 25 not before 5.0 s: without a refill these are two stalls, with one of 0.6 s one.
     times = delivered((20, 40, 4.0), (25, 50, 5.0))
-    without = play(WRITTEN, times, start_up=1.0, end=END, refill=0.0)
-    with_refill = play(WRITTEN, times, start_up=1.0, end=END, refill=0.6)
+    without = play(WRITTEN, times, startup_delay=1.0, end=END, refill=0.0)
+    with_refill = play(WRITTEN, times, startup_delay=1.0, end=END, refill=0.6)
     assert without.stalls == pytest.approx((1.0, 0.5))
     assert with_refill.stalls == pytest.approx((2.0,))
 
 
 def test_times_need_not_start_at_zero() -> None:
     times = delivered((20, 40, 4.0))
-    shifted = play(WRITTEN + 7, times + 7, start_up=1.0, end=END + 7)
+    shifted = play(WRITTEN + 7, times + 7, startup_delay=1.0, end=END + 7)
     assert shifted.stalls == pytest.approx((1.0,))
     assert shifted.positions == pytest.approx((2.0,))
     assert shifted.played == pytest.approx(END - 2.0)
 
 
 @given(st.lists(st.floats(0, 5), min_size=1, max_size=60), st.floats(0, 3))
-def test_pauses_without_refill_add_up_to_what_start_up_was_short_of(extra: list[float], start_up: float) -> None:
+def test_pauses_without_refill_add_up_to_the_missing_startup_delay(extra: list[float], startup_delay: float) -> None:
     written = np.arange(len(extra), dtype=np.float64) * PERIOD
     times = np.maximum.accumulate(written + np.array(extra))
     end = 100.0
-    stalled = play(written, times, start_up=start_up, end=end, refill=0.0).stalled
+    stalled = play(written, times, startup_delay=startup_delay, end=end, refill=0.0).stalled
     needed = Timeliness(written, times, end).needed_for()
-    assert stalled == pytest.approx(max(needed - start_up, 0), abs=1e-9)
+    assert stalled == pytest.approx(max(needed - startup_delay, 0), abs=1e-9)
 
 
 @given(st.lists(st.floats(0, 5), min_size=1, max_size=60), st.floats(0, 4))
-def test_no_frame_is_late_with_the_start_up_delay_needed(extra: list[float], allowed: float) -> None:
+def test_no_frame_is_late_with_the_startup_delay_needed(extra: list[float], allowed: float) -> None:
     written = np.arange(len(extra), dtype=np.float64) * PERIOD
     timeliness = Timeliness(written, np.maximum.accumulate(written + np.array(extra)), 100.0)
     share = allowed / 5

@@ -37,8 +37,8 @@ def result_of(delays: list[float], end: float) -> Result:
     return Result({"flows": [{"name": "film", "application": film}]}, 1, {"duration_s": end}, sources)
 
 
-def test_a_film_on_time_has_the_latency_of_its_start_up() -> None:
-    (viewing,) = viewings(result_of([0.05] * 60, end=7.0), start_up=1.0)
+def test_a_film_on_time_has_the_latency_of_its_startup_delay() -> None:
+    (viewing,) = viewings(result_of([0.05] * 60, end=7.0), startup_delay=1.0)
     quality = viewing.quality()
     assert (quality.startup_delay_s, quality.stalls, quality.stalled_s, quality.stall_ratio) == (1.0, 0, 0.0, 0.0)
     assert quality.live_latency_s == pytest.approx(1.0)
@@ -47,15 +47,15 @@ def test_a_film_on_time_has_the_latency_of_its_start_up() -> None:
     assert quality.to_dict()["mean_stall_s"] is None
 
 
-def test_a_start_that_comes_late_is_the_start_up() -> None:
-    (viewing,) = viewings(result_of([1.5] * 60, end=9.0), start_up=1.0)
+def test_a_start_that_comes_late_is_the_startup_delay() -> None:
+    (viewing,) = viewings(result_of([1.5] * 60, end=9.0), startup_delay=1.0)
     assert viewing.quality().startup_delay_s == pytest.approx(1.5)
 
 
 def test_a_stall_is_counted_and_adds_to_the_latency() -> None:
     # Frames 20 to 29 wait for a repair until 6 s: 20 was due at 1 + 2 + 1 = 4 s. Half a second of film comes with them.
     delays = [0.05] * 20 + [6.0 - (3.0 + 0.1 * number) for number in range(10)] + [0.05] * 70
-    (viewing,) = viewings(result_of(delays, end=11.0), start_up=1.0)
+    (viewing,) = viewings(result_of(delays, end=11.0), startup_delay=1.0)
     quality = viewing.quality()
     assert (quality.stalls, round(quality.stalled_s, 6)) == (1, 2.0)
     # 20 frames a second behind, and 50 three seconds: the film's fifth second is shown in the run's eleventh.
@@ -72,12 +72,12 @@ def test_a_stall_is_counted_and_adds_to_the_latency() -> None:
 
 def test_what_never_came_while_later_frames_did_makes_no_pause() -> None:
     delays = [0.05] * 20 + [math.inf] * 5 + [0.05] * 35
-    (viewing,) = viewings(result_of(delays, end=7.0), start_up=1.0)
+    (viewing,) = viewings(result_of(delays, end=7.0), startup_delay=1.0)
     assert (viewing.quality().stalls, len(viewing.written)) == (0, 55)
 
 
 def test_the_input_of_p1203_has_the_rate_of_each_second() -> None:
-    (viewing,) = viewings(result_of([0.05] * 60, end=5.5), start_up=1.0)
+    (viewing,) = viewings(result_of([0.05] * 60, end=5.5), startup_delay=1.0)
     document = viewing.p1203(resolution="1280x720")
     segments = document["I13"]["segments"]
     assert [segment["start"] for segment in segments] == [0.0, 1.0, 2.0, 3.0]
@@ -211,7 +211,7 @@ def test_figures_of_a_ladder_are_those_of_its_own_viewer(rule: str) -> None:
     assert quality.stalls == flow["stalls"]
     assert quality.stalled_s == pytest.approx(flow["stalled_s"], abs=1e-6)
     assert quality.switches == flow["bitrate_changes"] == result.encoder.height - 1 > 0
-    # Nobody catches up: the viewer is behind by its start-up and its stalls.
+    # Nobody catches up: the viewer is behind by its startup and its stalls.
     assert quality.live_latency_max_s == pytest.approx(quality.startup_delay_s + quality.stalled_s)
     assert 6e5 < quality.bitrate_bps < 5e6
     rates = {report["br"] for report in viewing.cmcd()}
@@ -275,7 +275,7 @@ def test_one_viewer_had_two_numbers_of_stalls() -> None:
     assert (quality.stalls, result.stalls.height) == (flow["stalls"], flow["stalls"])
     assert quality.stalled_s == pytest.approx(flow["stalled_s"])
     assert quality.startup_delay_s == pytest.approx(flow["startup_delay_s"])
-    # What is shown was there, and waited no longer than start-up and stalls together.
+    # Every frame shown had been delivered, and no frame waited longer than startup delay and stalls together.
     shown, delivered = viewing.shown[viewing.is_played], viewing.delivered[viewing.is_played]
     assert (delivered <= shown + 1e-6).all()
     assert quality.live_latency_max_s <= quality.startup_delay_s + quality.stalled_s + 1e-6

@@ -22,7 +22,7 @@ REPOSITORY: Final = Path(__file__).parents[2]
 CLIP: Final = REPOSITORY / "media" / "test-clip.mp4"
 TYPES: Final = {"float": pl.Float64(), "integer": pl.Int64(), "string": pl.String(), "boolean": pl.Boolean()}
 SUMMARY_TYPES: Final = {"float": float, "integer": int, "string": str}
-START_UP_DELAYS: Final = [f"{seconds}s" for seconds in (1, 2, 3, 5, 8, 10, 15, 20)]
+STARTUP_DELAYS: Final = [f"{seconds}s" for seconds in (1, 2, 3, 5, 8, 10, 15, 20)]
 REAL_TIME_TABLES: Final = {"added_delay"}
 
 MEASURED: Final = """
@@ -69,7 +69,7 @@ VARIED_FLOWS: Final = [
 def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, ...]:
     """Runs that have together all that can be measured in the simulator."""
     bursts = [{"periodic": {"period": 200, "burst": 3}}]
-    measured = {"measure.start-up-delays": START_UP_DELAYS, "measure.bursts": {"count": 3}}
+    measured = {"measure.start-up-delays": STARTUP_DELAYS, "measure.bursts": {"count": 3}}
     overrides = {"duration": "25s", **measured, "network.dumbbell.bottleneck.loss": bursts}
     return run(SMALL + MEASURED, overrides=overrides), run(VARIED + MEASURED + "".join(VARIED_FLOWS))
 

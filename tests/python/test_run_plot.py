@@ -137,7 +137,7 @@ def test_an_empty_queue_was_counted_in_hundredths_of_a_packet() -> None:
     assert panel["encoding"]["y"]["scale"]["domain"] == [0, 1]
 
 
-def test_lines_of_start_up_delays_lay_over_each_other_where_packets_were_much_later() -> None:
+def test_lines_of_startup_delays_lay_over_each_other_where_packets_were_much_later() -> None:
     assert _apart([1.0, 2.0, 3.0], 0.5) == (1.0, 2.0, 3.0)
     assert _apart([1.0, 2.0, 3.0, 7.0, 8.0, 15.0], 7.0) == (7.0, 15.0)
     assert _apart([1.0, 2.0], 7.0) == ()

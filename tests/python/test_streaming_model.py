@@ -35,7 +35,7 @@ def test_throughput_and_late_share_of_another_implementation(chain: StreamingCha
     conforms("Congestion control", "streaming chain", OTHER, "throughput, variance, late packets", "6 of 6 to 30 %")
 
 
-def test_the_diffusion_form_of_the_start_up_delay(chain: StreamingChain) -> None:
+def test_the_diffusion_form_of_the_startup_delay(chain: StreamingChain) -> None:
     delays = [chain.diffusion_delay(chain.throughput / load, 1e-4) for load in (1.2, 1.6, 2.0)]
     assert delays == pytest.approx([22, 13, 12], abs=0.5)
 

@@ -58,7 +58,7 @@ def test_what_a_group_cannot_take_is_an_error(part: str, by: str) -> None:
         measured(run(1, 1.0)).by_seed(Quantity("frozen_s", {"part": part, "group": "low", "by": by}))
 
 
-def test_lateness_is_read_at_a_start_up_delay_with_the_weight_of_the_flows() -> None:
+def test_lateness_is_read_at_a_startup_delay_with_the_weight_of_the_flows() -> None:
     runs = measured(run(1, 1.0, n=30, late=(0.4, 0.2, 0.0)), run(1, 1.0, n=10, late=(0.8, 0.2, 0.4)))
     assert runs.by_seed(Quantity("late_share", {**SACK, "delay": 1})) == {1: pytest.approx(0.5)}
     assert runs.by_seed(Quantity("late_share", {**SACK, "delay": 2.5})) == {1: pytest.approx(0.15)}
@@ -97,7 +97,7 @@ def test_frozen_time_per_timeout_is_a_ratio_of_sums() -> None:
     assert runs.by_seed(Quantity("mean_freeze_s", SACK)) == {1: 0.25}
 
 
-def test_success_is_read_between_start_up_delays() -> None:
+def test_success_is_read_between_startup_delays() -> None:
     runs = measured(run(1, 0.0, success=(0.2, 0.6, 1.0)))
     assert runs.by_seed(Quantity("on_time_share", {**SACK, "delay": 2.5})) == {1: pytest.approx(0.8)}
     assert runs.by_seed(Quantity("on_time_share", {**SACK, "delay": 0.5})) == {1: pytest.approx(0.1)}
@@ -122,7 +122,7 @@ def test_unknown_names_are_refused() -> None:
     runs = measured(run(1, 1.0))
     with pytest.raises(InputError, match="no group 'lowest'; there are: low, high"):
         runs.select({"group": "lowest"})
-    with pytest.raises(InputError, match="no start-up delay 'quarter'"):
+    with pytest.raises(InputError, match="no startup delay 'quarter'"):
         runs.delay({"delay": "quarter"})
 
 

@@ -221,7 +221,7 @@ def test_repairs_are_those_of_packets_that_were_lost_and_retransmitted() -> None
     assert values["repair_time_p95_s"] == pytest.approx(0.3)
 
 
-def test_lateness_is_kept_for_every_start_up_delay() -> None:
+def test_lateness_is_kept_for_every_startup_delay() -> None:
     seen = observe(StudyRun(part(), {"buffer": 80}, 1, {}), result())
     assert seen.late["late_share"] == pytest.approx([0.2, 0.0])
     assert seen.late["late_units"] == pytest.approx([20.0, 0.0])

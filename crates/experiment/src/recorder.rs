@@ -19,7 +19,7 @@ pub(crate) struct TimeoutRecord {
     pub(crate) flow: FlowId,
     pub(crate) at: Instant,
     pub(crate) timer: Duration,
-    pub(crate) freeze: Duration,
+    pub(crate) frozen_for: Duration,
 }
 
 /// A duplicate ACK of a media flow.
@@ -309,8 +309,8 @@ impl Observer for Recorder {
         let keeps_duplicates = self.keeps_duplicates;
         let flow = &mut self.flows[id.0 as usize];
         match event {
-            TraceEvent::Timeout { timer, stalled_for } if flow.web.is_none() => {
-                self.timeouts.push(TimeoutRecord { flow: id, at, timer, freeze: stalled_for });
+            TraceEvent::Timeout { timer, frozen_for } if flow.web.is_none() => {
+                self.timeouts.push(TimeoutRecord { flow: id, at, timer, frozen_for });
             }
             TraceEvent::Duplicate { count, age, threshold } if flow.media.is_some() => {
                 // Kept for the summary's quantiles even without the table of duplicates.

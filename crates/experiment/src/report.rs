@@ -288,7 +288,7 @@ fn timeouts(plan: &Plan, recorder: &Recorder) -> Table {
         .string("flow", rows().map(|row| plan.flows[row.flow.0 as usize].name.clone()))
         .float("time_s", rows().map(|row| row.at.as_secs_f64()))
         .float("rto_s", rows().map(|row| row.timer.as_secs_f64()))
-        .float("frozen_s", rows().map(|row| row.freeze.as_secs_f64()))
+        .float("frozen_s", rows().map(|row| row.frozen_for.as_secs_f64()))
 }
 
 fn duplicates(plan: &Plan, recorder: &Recorder) -> Table {

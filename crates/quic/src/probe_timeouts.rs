@@ -20,12 +20,12 @@ pub(crate) struct ProbeTimeouts {
 }
 
 impl ProbeTimeouts {
-    /// Something came.
+    /// Processes the arrival of a datagram.
     pub(crate) fn on_datagram(&mut self, now: Instant) {
         self.progress = now;
     }
 
-    /// A packet left, after so many frames in all.
+    /// Processes the departure of a packet; `sent` counts all frames sent so far.
     pub(crate) fn on_sent(&mut self, now: Instant, sent: &FrameStats) {
         let frames = asking(sent);
         if frames > self.frames {
@@ -33,15 +33,15 @@ impl ProbeTimeouts {
         }
     }
 
-    /// The probe timer has expired, which runs from the last packet that asks for an acknowledgement (RFC 9002 §6.2.1).
+    /// Processes an expiry of the probe timer, which starts with the last ack-eliciting packet (RFC 9002 §6.2.1).
     pub(crate) fn on_timeout(&mut self, now: Instant) -> ExternalEvent {
         let timer = now - self.asked;
         // Measured from the last progress, as the TCP endpoints measure it.
-        let stalled_for = now - std::mem::replace(&mut self.progress, now);
+        let frozen_for = now - std::mem::replace(&mut self.progress, now);
         self.timeouts += 1;
-        self.frozen += stalled_for;
+        self.frozen += frozen_for;
         self.frozen_timers += timer;
-        ExternalEvent::Timeout { timer, stalled_for }
+        ExternalEvent::Timeout { timer, frozen_for }
     }
 }
 

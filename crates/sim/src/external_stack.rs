@@ -57,14 +57,14 @@ pub struct ExternalDatagram {
 pub enum ExternalEvent {
     /// More of the stream is there in order.
     Readable,
-    /// All of a unit that comes by itself is there.
+    /// A unit that is delivered independently of the others is complete.
     Delivered(u32),
     /// A loss timer expired.
     Timeout {
         /// The timer's length.
         timer: Duration,
-        /// From the last sign of progress, or the expiry before, to this one.
-        stalled_for: Duration,
+        /// The time from the last progress, or the previous expiry, to this one.
+        frozen_for: Duration,
     },
 }
 

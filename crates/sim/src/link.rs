@@ -192,7 +192,7 @@ const _: () = {
     );
 };
 
-/// What few packets need. One allocation, apart, so that links lie close together.
+/// Fields that few packets need. They are in an allocation of their own, so that the other fields of links are close together.
 #[derive(Debug)]
 struct ColdFields {
     settings: LinkSettings,

@@ -28,8 +28,8 @@ pub enum TraceEvent {
     Timeout {
         /// The time from the last start of the timer to its expiry.
         timer: Duration,
-        /// The time from the last progress, or the previous expiry, to this one (a part of the session frozen time).
-        stalled_for: Duration,
+        /// The time from the last progress, or the previous expiry, to this one: this expiry's part of the frozen time.
+        frozen_for: Duration,
     },
     /// A recovery began: duplicate ACKs, or what the scheme uses instead, indicated loss.
     FastRetransmit,

@@ -400,7 +400,7 @@ proptest! {
         let (times, numbers): (Vec<u64>, Vec<u64>) = played(&fake).into_iter().unzip();
         prop_assert_eq!(numbers, (0..count).collect::<Vec<_>>());
         prop_assert!(times.is_sorted_by(|first, next| first + 20 <= *next));
-        // All time is playing, start-up or stall.
+        // All time is playing, startup or stall.
         let waited: u64 = fake.events.iter().map(|(_, event)| match event {
             Playout::Started(span) | Playout::Resumed(span) => span.as_nanos() / 1_000_000,
             _ => 0,

@@ -356,7 +356,7 @@ def _fuller_link(result: Result) -> str | None:
 
 
 def _success_table(summary: dict[str, Any], delays: Sequence[Column]) -> Table:
-    table = titled_table("\nVideo flows with less than 0.01 % late packets", ["start-up delay"])
+    table = titled_table("\nVideo flows with less than 0.01 % late packets", ["startup delay"])
     for delay in delays:
         table.add_column(delay.title, justify="right")
     table.add_row("on time", *(delay.cell(summary[delay.key]) for delay in delays))
@@ -402,7 +402,7 @@ def _finite_mean(values: pl.Series) -> float | None:
 
 
 TESTBED_COLUMNS = {
-    "start-up, s": ("startup_delay_s", 2),
+    "startup, s": ("startup_delay_s", 2),
     "stalls": ("stalls", 1),
     "stalled, s": ("stalled_s", 2),
     "frozen, s": ("frozen_s", 2),

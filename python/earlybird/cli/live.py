@@ -108,12 +108,12 @@ class Screen:
         if state := self._minute.last:
             self._live.start()  # not before there is something to show; once it has begun this does nothing
             title = f"{self._title}   {timedelta(seconds=int(state['time_s']))}"
-            picture = links if "links" in state else relay
-            self._live.update(Group(picture(title, self._minute, state), *feet), refresh=True)
+            view = link_table if "links" in state else relay_table
+            self._live.update(Group(view(title, self._minute, state), *feet), refresh=True)
 
 
-def relay(title: str, minute: Minute, state: State) -> RenderableType:
-    """Draw the last minute of a relay."""
+def relay_table(title: str, minute: Minute, state: State) -> RenderableType:
+    """Return the table of a relay: rates and counts now, in the last minute and since the start."""
     table = titled_table(title, [""])
     for heading in ("now", "last minute", "since the start"):
         table.add_column(heading, justify="left" if heading == "last minute" else "right", no_wrap=True)
@@ -142,8 +142,8 @@ def relay_state(state: State) -> Text:
     return Text("The other relay is not there.", "yellow")
 
 
-def links(title: str, minute: Minute, state: State) -> RenderableType:
-    """Draw the last minute of an emulated network."""
+def link_table(title: str, minute: Minute, state: State) -> RenderableType:
+    """Return the table of an emulated network: a row per link."""
     table = titled_table(title, ["link"])
     for heading in ("Mb/s", "last minute", "queue", "mean wait", "dropped", "marked"):
         table.add_column(heading, justify="left" if heading == "last minute" else "right")

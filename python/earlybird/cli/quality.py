@@ -37,7 +37,7 @@ def command(
         ),
     ],
     *,
-    start_up: Annotated[
+    startup_delay: Annotated[
         str, typer.Option(metavar="TIME", help="From the writing of the first frame to its playing.")
     ] = "2s",
     resolution: Annotated[
@@ -54,9 +54,9 @@ def command(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Print start-up, stalls, live latency, bit rate and switches of every film of a run that was kept."""
+    """Print startup delay, stalls, live latency, bit rate and switches of every film of a run that was kept."""
     check_resolution(resolution)
-    shown = quality.viewings(results.Result.load(result), start_up=duration_of(start_up))
+    shown = quality.viewings(results.Result.load(result), startup_delay=duration_of(startup_delay))
     inputs = {viewing.flow: viewing.p1203(resolution=resolution) for viewing in shown}
     rows = [viewing.quality().to_dict() for viewing in shown]
     if score:
@@ -79,7 +79,9 @@ def duration_of(text: str) -> float:
     """Read a duration."""
     length = parse_duration(text)
     if length is None:
-        raise InputError(f"start-up: `{text}` is no duration; allowed: a number with its unit, such as 2s or 500ms.")
+        raise InputError(
+            f"startup-delay: `{text}` is no duration; allowed: a number with its unit, such as 2s or 500ms."
+        )
     return length
 
 
@@ -97,7 +99,7 @@ def show(rows: list[dict[str, Any]]) -> None:
         rate = "no bit rate" if row["bitrate_bps"] is None else f"{row['bitrate_bps'] / 1e6:.2f} Mb/s"
         latency = "none" if row["live_latency_s"] is None else f"{row['live_latency_s']:.2f} s"
         text = (
-            f"{row['flow']}: start-up {row['startup_delay_s']:.2f} s; {stalls}; live latency {latency}; {rate}, "
+            f"{row['flow']}: startup delay {row['startup_delay_s']:.2f} s; {stalls}; live latency {latency}; {rate}, "
             f"{row['switches']} switches; {row['frames_dropped']} frames dropped"
         )
         echo(text + (f"; P.1203 {row['p1203_o46']:.2f} at that latency" if "p1203_o46" in row else ""))

@@ -35,7 +35,7 @@ class StreamingCase(DescribedCase):
     steps: int = 20_000_000
 
     def computed(self, seed: int) -> tuple[Mapping[str, float], Mapping[str, Any]]:
-        """Return throughputs in packets per second, and the late share by start-up delay, also by diffusion."""
+        """Return throughputs in packets per second, and the late share by startup delay, also by diffusion."""
         timeout = self.timeout * self.round_trip
         chain = models.streaming_chain(self.loss, self.round_trip, timeout, window=self.window, per_ack=self.per_ack)
         rate = chain.throughput / self.load

@@ -60,10 +60,10 @@ class StreamingChain:
         self, rate: float, delays: Sequence[float], *, steps: int = 20_000_000, seed: int = 1
     ) -> NDArray[np.float64]:
         """
-        Estimate the share of a live video's packets that come late, for each start-up delay in seconds.
+        Estimate the share of a live video's packets that come late, for each startup delay in seconds.
 
         The source writes `rate` packets a second, and the sender cannot be ahead of it. Its lag follows Lindley's
-        recursion and does not depend on the start-up delay: a packet is late if the sender lags by more than what is
+        recursion and does not depend on the startup delay: a packet is late if the sender lags by more than what is
         written in that time. So one sequence of steps serves all delays. In a step a round trip passes or a timeout; 20
         million take less than a second.
 
@@ -89,7 +89,7 @@ class StreamingChain:
         self, rate: float, delays: Sequence[float], length: float, *, videos: int = 10_000, seed: int = 1
     ) -> NDArray[np.float64]:
         """
-        Estimate the share of a stored video's packets that come late, for each start-up delay in seconds.
+        Estimate the share of a stored video's packets that come late, for each startup delay in seconds.
 
         The whole video is there from the first moment, and is sent as fast as the sender can, which is not at its
         beginning; a packet is late if it comes after the client wants it. The client plays `rate` packets a second for
@@ -122,7 +122,7 @@ class StreamingChain:
 
     def diffusion_delay(self, rate: float, late_share: float) -> float:
         """
-        Approximate the start-up delay in seconds at which so small a share of a live video's packets is late.
+        Approximate the startup delay in seconds at which so small a share of a live video's packets is late.
 
         The lag as a diffusion with the chain's drift and variance, reflected at 0: it exceeds B with probability
         exp(−2·B·(T − µ)/σ²). The rate µ in packets per second is below the throughput T.

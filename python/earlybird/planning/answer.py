@@ -19,8 +19,8 @@ TOO_HIGH: Final = "formulas know neither SACK nor CUBIC's growth, nor that a fil
 TOO_LOW: Final = "formulas know no queue, no lost opening of a connection, and no losses close together."
 
 WORDS: Final = {
-    "live": ("start after", "start-up"),
-    "vod": ("start after", "start-up"),
+    "live": ("start after", "startup"),
+    "vod": ("start after", "startup"),
     "call": ("from mouth to ear it takes", "mouth to ear"),
 }
 """The name of the delay in a sentence and in a column, by goal."""

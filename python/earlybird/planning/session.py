@@ -59,7 +59,7 @@ class Session:
         """Count the pauses of a player that starts after so many seconds and waits for what comes late."""
         came = np.isfinite(self.delivered)
         there = np.maximum.accumulate(self.delivered[came])
-        return len(play(self.due[came], there, start_up=delay + ROUNDING, end=self.end).stalls)
+        return len(play(self.due[came], there, startup_delay=delay + ROUNDING, end=self.end).stalls)
 
 
 def scenario(path: NetworkPath, stream: StreamSpec, candidate: Candidate, delay: float | None = None) -> dict[str, Any]:

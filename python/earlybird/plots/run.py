@@ -170,7 +170,7 @@ def _series(result: Result, quantity: str, styles: dict[str, Style], scale: floa
 
 
 def _delays(result: Result, styles: dict[str, Style]) -> Panel:
-    """Show how late each unit came, over the time at which it was written, beside the start-up delays it may take."""
+    """Show how late each unit came, over the time at which it was written, beside the startup delays it may take."""
     written = result.deliveries.filter(pl.col("flow").is_in([*styles]))
     table = written.filter(pl.col("delivered_s").is_finite())
     lost = written.height - table.height
@@ -184,7 +184,7 @@ def _delays(result: Result, styles: dict[str, Style]) -> Panel:
     longest = max(waits["wait"], default=0.0)
     delays = sorted(parse_duration(text) or 0.0 for text in result.scenario["measure"].get("start-up-delays", ()))
     shown = _apart((delay for delay in delays if delay <= longest), APART * longest)[:MOST_DEADLINES]
-    deadlines = [Bound("", delay, "y", DEADLINE, f"start-up delay {delay:g} s") for delay in shown]
+    deadlines = [Bound("", delay, "y", DEADLINE, f"startup delay {delay:g} s") for delay in shown]
     note = f"not delivered by the end: {lost} of {written.height}" if lost else ""
     return over_time("from written to delivered, each (s)", (*dots, *deadlines), better="smaller", note=note)
 

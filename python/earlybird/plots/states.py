@@ -30,11 +30,11 @@ def save(path: Path, output: Path) -> None:
     states = written(path)
     if len(states) < LEAST:
         raise InputError(f"{path}: there is nothing to draw yet: it has {len(states)} of at least {LEAST} states.")
-    write(output, stack(links(states) if "links" in states[0] else relay(states), path.name, "time (s)"))
+    write(output, stack(link_panels(states) if "links" in states[0] else relay_panels(states), path.name, "time (s)"))
 
 
-def relay(states: States) -> list[Panel]:
-    """Return what a relay has to show."""
+def relay_panels(states: States) -> list[Panel]:
+    """Return the panels of a relay: rates, round trip, buffer, window and units."""
     carried = {name: _changes(states, _at(key), MEGABITS) for name, key in CARRIED.items()}
     counted = {name: _changes(states, _at(key)) for name, key in COUNTED.items()}
     return [
@@ -54,7 +54,7 @@ def _window(state: dict[str, Any]) -> float | None:
 Curve: TypeAlias = "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]"
 
 
-def links(states: States) -> list[Panel]:
+def link_panels(states: States) -> list[Panel]:
     """Return what the links of an emulated network have to show."""
     names = {link["link"]: place for place, link in enumerate(states[0]["links"][:MOST_FLOWS])}
 

@@ -145,7 +145,7 @@ def _wording(plot: Plot, study: Study) -> Wording:
     write = value_name if plot.kind == "dots" else tick_name  # rows of dots have no title beside them
     names = [str(value) if is_scale else write(study, name, value) for value in values]
     places = [_place(value, index, is_scale=is_scale) for index, value in enumerate(values)]
-    title = "Start-up delay (s)" if name == "delay" else study.axes[name].title if name in study.axes else ""
+    title = "Startup delay (s)" if name == "delay" else study.axes[name].title if name in study.axes else ""
     title, names = (title, names) if plot.kind == "dots" else _unit_in_title(title, names)
     ticks = dict(zip(places, names, strict=True))
     return Wording(

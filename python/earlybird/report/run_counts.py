@@ -47,7 +47,7 @@ def _row(title: str, runs: Sequence[Observation], groups: Sequence[Group]) -> Ru
 
 
 def named_delays(evaluation: Evaluation) -> dict[str, str]:
-    """Return the start-up delays that the study finds from its runs, where that is one number for all."""
+    """Return the startup delays that the study finds from its runs, where that is one number for all."""
     delays = {
         delay.name: evaluation.measurements.delay({**delay.at, "delay": delay.name})
         for delay in evaluation.study.delays.values()

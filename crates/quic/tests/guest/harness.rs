@@ -38,8 +38,8 @@ impl Observer for Seen {
     }
 
     fn on_trace(&mut self, at: Instant, _flow: FlowId, event: TraceEvent) {
-        if let TraceEvent::Timeout { timer, stalled_for } = event {
-            self.timeouts.push((at, timer, stalled_for));
+        if let TraceEvent::Timeout { timer, frozen_for } = event {
+            self.timeouts.push((at, timer, frozen_for));
         }
     }
 

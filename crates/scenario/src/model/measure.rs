@@ -10,7 +10,7 @@ pub struct Measure {
     /// Start of the measured interval, which lasts to the end of the run: rates, shares of packets and means over time are
     /// measured in it, of flows and links alike (default 100 s, at most a tenth of a short run).
     pub warm_up: Time,
-    /// Start-up delays at which lateness is judged (default 1 s … 20 s).
+    /// Startup delays at which lateness is judged (default 1 s … 20 s).
     pub start_up_delays: Vec<Time>,
     /// The link that `drop-rate`, T/µ and the like refer to, as `from-to` (default: the dumbbell's bottleneck, else the
     /// slowest link on the ways of the flows' data).

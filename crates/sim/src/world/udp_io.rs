@@ -37,12 +37,12 @@ impl<O: Observer> World<O> {
         match event {
             ExternalEvent::Readable => self.on_readable(id),
             ExternalEvent::Delivered(unit) if !id.is_opener() => self.on_unit_arrived(id, unit),
-            ExternalEvent::Timeout { timer, stalled_for } if id.is_opener() => {
+            ExternalEvent::Timeout { timer, frozen_for } if id.is_opener() => {
                 let flow = self.endpoints[id.0 as usize].flow;
                 self.forwarder.observer.on_trace(
                     self.forwarder.now.at,
                     flow,
-                    TraceEvent::Timeout { timer, stalled_for },
+                    TraceEvent::Timeout { timer, frozen_for },
                 );
             }
             // A sender is told nothing by itself, and a receiver waits for nothing of the application.

@@ -157,8 +157,8 @@ fn an_expiry_reports_its_timer_and_the_time_since_progress() {
         host.decisions().iter().filter(|event| matches!(event, TraceEvent::Timeout { .. })).collect();
     // The second sample, 50 ms: RTTVAR = ¾·50 + ¼·50 = 50, SRTT = 93.75, RTO = 293.75 ms.
     let first = Duration::from_micros(293_750);
-    assert_eq!(expiries[0], &TraceEvent::Timeout { timer: first, stalled_for: first });
-    assert_eq!(expiries[1], &TraceEvent::Timeout { timer: first * 2, stalled_for: first * 2 });
+    assert_eq!(expiries[0], &TraceEvent::Timeout { timer: first, frozen_for: first });
+    assert_eq!(expiries[1], &TraceEvent::Timeout { timer: first * 2, frozen_for: first * 2 });
     assert_eq!(host.connection.statistics().frozen, first * 3);
     follows(Area::Timer, "retransmission timer", "RFC 6298");
 }

@@ -96,7 +96,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """A start-up delay found from the runs: where a success rate first reaches a value."""
+    """A startup delay found from the runs: where a success rate first reaches a value."""
 
     name: str
     success: float

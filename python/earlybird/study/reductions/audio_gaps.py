@@ -8,7 +8,7 @@ LEAST = 0.1  # seconds of sound that a player hands to the loudspeaker at a time
 
 
 def audio_gaps(deliveries: pl.DataFrame, delays: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Count gaps of at least 100 ms in the sound of one film, by start-up delay; missing frames are infinitely late."""
+    """Count gaps of at least 100 ms in the sound of one film, by startup delay; missing frames are infinitely late."""
     written, delivered = deliveries["written_s"].to_numpy(), deliveries["delivered_s"].to_numpy()
     return np.array([_gaps(written + delay, delivered) for delay in delays], dtype=float)
 

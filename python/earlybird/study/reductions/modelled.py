@@ -44,7 +44,7 @@ def _chain(run: StudyRun, result: Result) -> Observation:
 
 
 def rare_delay(delays: NDArray[np.float64], late: NDArray[np.float64]) -> float:
-    """Find the start-up delay in seconds with 1 in 10,000 late, exponentially between neighbours; else NaN."""
+    """Find the startup delay in seconds with 1 in 10,000 late, exponentially between neighbours; else NaN."""
     above = np.flatnonzero(late > RARE)
     if not above.size or above[-1] + 1 == late.size or late[above[-1] + 1] <= 0:
         return math.nan

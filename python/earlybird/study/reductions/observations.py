@@ -58,7 +58,7 @@ class Observation:
     flows: int  # number of observed flows
     load: float  # measured T/µ; NaN where nothing sets it
     values: Mapping[str, float]
-    delays: NDArray[np.float64]  # start-up delays in seconds
+    delays: NDArray[np.float64]  # startup delays in seconds
     success: NDArray[np.float64]  # share of flows in time at each of them
     late: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     """Share of late packets, and late units per flow, at each of them."""
@@ -119,7 +119,7 @@ def _scaled(flows: pl.DataFrame, part: Part, result: Result) -> pl.DataFrame:
 def _curves(
     result: Result, flows: pl.Series
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-    """Return the start-up delays and, at each, the share of flows in time and the measures of lateness."""
+    """Return the startup delays and, at each, the share of flows in time and the measures of lateness."""
     rows = result.lateness.filter(pl.col("flow").is_in(flows.implode()))
     late, due = pl.col("late").sum(), pl.col("due").sum()
     columns = (pl.col("on_time").cast(pl.Float64).mean(), (late / due).alias("share"), pl.col("late").mean())

@@ -14,7 +14,7 @@ FREEZE_TOLERANCE = 1e-6  # seconds; a freeze that begins so close to the timeout
 
 
 def freeze_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
-    """Compare each flow's longest freeze, of timeouts that follow each other, with the start-up delay it needs."""
+    """Compare each flow's longest freeze, of timeouts that follow each other, with the startup delay it needs."""
     if not result.timeouts.height:  # its columns have no types then
         return {}
     begin = pl.col("time_s") - pl.col("frozen_s")

@@ -15,7 +15,7 @@ BY_DELAY = ("late_share", "late_units", "audio_gaps")  # measures of lateness, w
 
 
 def success_curve(pool: Pool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Average the success rates of runs; return start-up delays in seconds, from 0, and the shares of flows in time."""
+    """Average the success rates of runs; return startup delays in seconds, from 0, and the shares of flows in time."""
     if not pool:
         return np.zeros(1), np.zeros(1)
     share = np.average([run.success for run in pool], axis=0, weights=[run.flows for run in pool])
@@ -23,12 +23,12 @@ def success_curve(pool: Pool) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def success_at(pool: Pool, delay: float) -> float:
-    """Return the share of flows in time at a start-up delay in seconds."""
+    """Return the share of flows in time at a startup delay in seconds."""
     return interpolate(*success_curve(pool), delay)
 
 
 def late_at(metric: str, pool: Pool, delay: float) -> float:
-    """Average a measure of lateness at a start-up delay in seconds over runs."""
+    """Average a measure of lateness at a startup delay in seconds over runs."""
     if not pool:
         return math.nan
     mean = np.average([run.late[metric] for run in pool], axis=0, weights=[run.flows for run in pool])

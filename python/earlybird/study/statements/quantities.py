@@ -158,12 +158,12 @@ class Measurements:
         return POOLED.get(metric, mean_of(metric))(pool)
 
     def delay(self, point: Point) -> float:
-        """Return the start-up delay of a point in seconds, finding it from the runs if it is given by name."""
+        """Return the startup delay of a point in seconds, finding it from the runs if it is given by name."""
         wanted = point.get("delay")
         if isinstance(wanted, int | float):
             return float(wanted)
         if wanted not in self.study.delays:
-            raise InputError(f"there is no start-up delay {wanted!r}; there are: {', '.join(self.study.delays)}.")
+            raise InputError(f"there is no startup delay {wanted!r}; there are: {', '.join(self.study.delays)}.")
         reference = self.study.delays[str(wanted)]
         return crossing(*success_curve(self.select({**point, **reference.at, "delay": 0})), reference.success)
 

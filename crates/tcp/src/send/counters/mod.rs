@@ -26,8 +26,8 @@ pub(crate) struct SenderCounters {
 pub(crate) struct TimeoutFacts {
     /// Whether the missing segment had been sent only once.
     pub(crate) without_fast_retransmit: bool,
-    /// For how long nothing had been acknowledged.
-    pub(crate) stalled_for: Duration,
+    /// The time without progress before the timeout.
+    pub(crate) frozen_for: Duration,
     /// The length of the expired timer.
     pub(crate) timer: Duration,
 }
@@ -87,7 +87,7 @@ impl SenderCounters {
     pub(super) fn on_timeout(&mut self, timeout: &TimeoutFacts) {
         self.statistics.timeouts += 1;
         self.statistics.timeouts_untriggered += u64::from(timeout.without_fast_retransmit);
-        self.statistics.frozen += timeout.stalled_for;
+        self.statistics.frozen += timeout.frozen_for;
         self.statistics.frozen_timers += timeout.timer;
     }
 

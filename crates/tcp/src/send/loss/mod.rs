@@ -402,12 +402,12 @@ impl Loss {
         self.restart_timer(now, scoreboard);
     }
 
-    /// Processes a timeout with data outstanding; returns for how long nothing was acknowledged before it.
+    /// Processes a timeout with data outstanding; returns the time without progress before it.
     pub(super) fn note_timeout(&mut self, now: Instant) -> Duration {
-        let stalled_for = now - self.activity.last_progress.max(self.activity.last_timeout);
+        let frozen_for = now - self.activity.last_progress.max(self.activity.last_timeout);
         self.activity.last_timeout = now;
         self.activity.restarts = 0;
-        stalled_for
+        frozen_for
     }
 
     // The persist timer.

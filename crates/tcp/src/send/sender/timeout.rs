@@ -66,9 +66,9 @@ impl Sender {
         if self.buffer.scoreboard().outstanding() == 0 {
             self.loss.restart_timer(cx.now, self.buffer.scoreboard());
         }
-        let stalled_for = self.loss.note_timeout(cx.now);
-        self.counters.on_timeout(&TimeoutFacts { without_fast_retransmit, stalled_for, timer });
-        cx.trace.record(cx.now, TraceEvent::Timeout { timer, stalled_for });
+        let frozen_for = self.loss.note_timeout(cx.now);
+        self.counters.on_timeout(&TimeoutFacts { without_fast_retransmit, frozen_for, timer });
+        cx.trace.record(cx.now, TraceEvent::Timeout { timer, frozen_for });
     }
 
     /// Acts on the deadline of a recovery that finds losses by time.
