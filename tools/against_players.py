@@ -68,7 +68,7 @@ def serve(case: Case) -> None:
             subprocess.run([*film, "pipe:1"], stdout=viewer.fileno(), check=False)
         return
     entry = f"udp://127.0.0.1:{ENTRY}"
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # when the player has seen enough
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # sent when the player has finished
     with subprocess.Popen([*case.relay, entry, case.far(f":{MIDDLE}")]) as relay:
         try:
             subprocess.run([*film, f"{entry}?pkt_size=1316"], check=False)

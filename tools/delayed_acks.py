@@ -33,7 +33,7 @@ COUNT, SEED = 40, 2
 KEPT = (8, 9, 30, 35)
 """Settings whose traces the tests compare with: in each a segment comes again whose ACK ns-2's sink holds back."""
 KEPT_SECONDS = 5
-START = 1.0  # when a flow begins, in seconds
+START = 1.0  # start of a flow, in seconds
 STARTS: list[float] = [*(round(1 + tick / 100, 2) for tick in range(1, 51)), *range(2, 41)]
 """Other starts, by whole ticks of ns-2's retransmission clock."""
 EXPLAINED = {

@@ -54,7 +54,7 @@ OPTIONS: dict[Version, tuple[str, ...]] = {
 """Addresses and symbols that the scripts of the suite count on; the cookies are those of its Fast Open key."""
 
 MTU: dict[Version, int] = {"ipv4": 1500, "ipv6": 1520}
-OWN_ADDRESSES = "192.168.0.1,fd3d:0a0b:17d6::1"  # where connections come from that no script has bound
+OWN_ADDRESSES = "192.168.0.1,fd3d:0a0b:17d6::1"  # source addresses of connections that no script has bound
 
 TRIES = 3
 """Attempts with a script on the kernel's clock before it counts as failed: other work of the machine disturbs it."""
@@ -115,7 +115,7 @@ def own_options(script: Path) -> dict[str, str]:
 def command(checkout: Path, script: Path, version: Version, library: Path | None) -> list[str]:
     """Return the command line that runs a script in a new network namespace."""
     prepare = "ip link set lo up"
-    # What stands on the command line goes before what a script says itself: that is left out.
+    # Options of the command line override those of a script, so options that the script has itself are omitted.
     own = own_options(script)
     options = [option for option in OPTIONS[version] if option.split("=")[0] not in own]
     options.append("--send_omit_free")

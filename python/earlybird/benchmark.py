@@ -23,11 +23,11 @@ from earlybird.loading import DEFAULT_SEED, resolve
 from earlybird.paths import REPOSITORY, shipped_file
 from earlybird.transports import transports
 
-SECONDS_TO_START = 0.7  # what starting an interpreter takes, once per run
+SECONDS_TO_START = 0.7  # start of an interpreter, once per run
 
-NS2_IS_SLOWER = 10.0  # what ns-2 takes ÷ what we take, roughly
+NS2_IS_SLOWER = 10.0  # time of ns-2 ÷ time of earlybird, roughly
 
-STUDIES_SECONDS = 5.0  # what telling the cost of every study takes, roughly
+STUDIES_SECONDS = 5.0  # time to estimate the cost of every study, roughly
 
 Measured = TypeVar("Measured")
 

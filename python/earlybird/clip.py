@@ -30,12 +30,12 @@ class Clip:
 
     path: Path
     codec: str
-    times: NDArray[np.float64]  # when the decoder needs each frame, in seconds from the first; they never fall
+    times: NDArray[np.float64]  # decoding time of each frame, in seconds from the first; never decreasing
     sizes: NDArray[np.int64]  # bytes of each frame
     length: float  # seconds from the first frame to the end of the last
-    audio: NDArray[np.int64] | None = None  # bytes of each frame that are sound, which it is heard with
+    audio: NDArray[np.int64] | None = None  # bytes of each frame that are its sound
     kinds: str = ""  # a letter per frame, if known: I for key frames, B for those shown before one decoded earlier, P
-    sound: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None  # when each packet is needed, and its bytes
+    sound: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None  # decoding time and bytes of each packet
     tracks: int = 1  # video tracks of the file, of which this is the first
     states_length: bool = True
 

@@ -15,8 +15,8 @@ from earlybird.errors import EarlybirdError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-GATEWAY = "slirp4netns"  # takes connections out of a namespace without any right (`slirp4netns(1)`)
-GATEWAY_RESOLVER = "10.0.2.3"  # where it answers for this machine's resolver
+GATEWAY = "slirp4netns"  # forwards connections of a namespace without privileges (`slirp4netns(1)`)
+GATEWAY_RESOLVER = "10.0.2.3"  # its address as name server
 RESOLVERS = (Path("/etc/resolv.conf"), Path("/run/systemd/resolve/resolv.conf"))
 """The lists of name servers: the resolver's own, and systemd-resolved's, which names itself at a loopback address."""
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 PROGRAM = "earlybird-kernel"
 """The program that loads them: separate, as it needs libelf, which nothing else of earlybird does."""
-ALGORITHMS = ("pert",)  # what can be loaded
-USUAL_NAME = "pert"  # under which the kernel knows it
+ALGORITHMS = ("pert",)  # algorithms that can be loaded
+USUAL_NAME = "pert"  # its name in the kernel
 FAILED = 2  # the program's exit code after what a person can put right, with one line about it on the error stream
 
 

@@ -14,9 +14,9 @@ from earlybird.schema_text import Node, value_text
 class Parameter:
     """A setting of a transport or of a loss recovery."""
 
-    key: str  # where it stands in a scenario, such as ``endpoint.cubic.version``
-    allowed: str  # what may stand there
-    meaning: str  # what it does, with its default, unit and source
+    key: str  # key in a scenario, such as ``endpoint.cubic.version``
+    allowed: str  # allowed values
+    meaning: str  # effect, with default, unit and source
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class TransportInfo:
     name: str  # the name without ends
     names: tuple[str, ...]  # the name with each end that it may have, apart from the timer's ``-fg``
     has_timer: bool  # whether each of them may also end in ``-fg``: whether there is a retransmission timer
-    title: str  # what it is
-    source: str  # where it is described
+    title: str  # description in one line
+    source: str  # RFC, paper or program that defines it
     parameters: tuple[Parameter, ...]  # its own settings
 
 

@@ -17,7 +17,7 @@ from hypothesis import settings
 
 from earlybird.cli import main
 
-# How long an example takes depends on what else the machine does. The same tree gives the same answer.
+# No deadline: the duration of an example depends on the load of the machine. The same tree has the same result.
 settings.register_profile("earlybird", deadline=None, derandomize=True)
 settings.register_profile("nightly", deadline=None, max_examples=2000)
 settings.load_profile("earlybird")

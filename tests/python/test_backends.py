@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from earlybird.result import Result
     from test_cli_input import Program
 
-# What else this machine does is not tested here.
+# The load of this machine is not tested here.
 pytestmark = pytest.mark.filterwarnings("ignore:the run was disturbed")
 
 SCENARIO = """

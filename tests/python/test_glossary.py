@@ -1,9 +1,10 @@
-"""Names and doc comments use the words of docs/glossary.md."""
+"""Names, doc comments and comments use the words of docs/glossary.md."""
 
 from __future__ import annotations
 
 import ast
 import re
+import tokenize
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -30,7 +31,7 @@ PATTERNS: Final = {"for_expression", "let_condition", "let_declaration", "parame
 """Nodes whose field `pattern` defines variables."""
 
 HEADS: Final = re.compile(r"(Gives?|Says?|Tells?|Learns?|Hears?|What|Who|How|Where|When|Why)\b")
-"""Words with which no doc comment begins: it states what an item is, or what a function does ("Returns …")."""
+"""Words with which no comment begins. A doc comment names the item or the effect of a function ("Returns …")."""
 
 WORST: Final = (
     *(
@@ -228,6 +229,33 @@ def python_docs(path: Path) -> Iterator[Name]:
                 yield Name(value.value.strip().partition("\n")[0], path, each.lineno)
 
 
+def rust_comments(path: Path) -> Iterator[Name]:
+    """Yield the first line of each comment of Rust that is no doc comment."""
+    source = path.read_bytes()
+    lines, nodes, last = source.splitlines(), [PARSER.parse(source).root_node], -2
+    while nodes:
+        node = nodes.pop()
+        nodes.extend(reversed(node.children))
+        text = (node.text or b"").decode() if node.type == "line_comment" else ""
+        if text.startswith("//") and not text.startswith(("///", "//!")):
+            line, is_alone = node.start_point[0], lines[node.start_point[0]].lstrip().startswith(b"//")
+            if not is_alone or line != last + 1:
+                yield Name(text.removeprefix("//").strip(), path, line + 1)
+            last = line if is_alone else -2
+
+
+def python_comments(path: Path) -> Iterator[Name]:
+    """Yield the first line of each comment of Python, with a capital letter."""
+    last = -2
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type == tokenize.COMMENT:
+                line, is_alone = token.start[0], token.line.lstrip().startswith("#")
+                if not is_alone or line != last + 1:
+                    yield Name(token.string.lstrip("# ").capitalize(), path, line)
+                last = line if is_alone else -2
+
+
 def test_names_have_no_word_that_the_glossary_replaces() -> None:
     found = [str(name) for name in names() if is_forbidden(name)]
     assert found == []
@@ -249,6 +277,14 @@ def test_names_that_hid_a_term_have_not_come_back() -> None:
 @pytest.mark.parametrize(("suffix", "docs"), [(".rs", rust_docs), (".py", python_docs)])
 def test_doc_comments_begin_with_what_an_item_is_or_does(suffix: str, docs: Callable[[Path], Iterator[Name]]) -> None:
     found = [str(doc) for path in sources(suffix) for doc in docs(path) if HEADS.match(doc.text)]
+    assert found == []
+
+
+@pytest.mark.parametrize(("suffix", "comments"), [(".rs", rust_comments), (".py", python_comments)])
+def test_comments_state_a_reason_or_a_fact_and_no_question(
+    suffix: str, comments: Callable[[Path], Iterator[Name]]
+) -> None:
+    found = [str(comment) for path in sources(suffix) for comment in comments(path) if HEADS.match(comment.text)]
     assert found == []
 
 
@@ -287,3 +323,11 @@ def test_rust_names_are_found_where_they_are_defined(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert sorted(name.text for name in rust_names(path)) == [*"ACDV", *"befghiknrtw"]
+
+
+def test_a_comment_is_found_by_its_first_line(tmp_path: Path) -> None:
+    rust, python = tmp_path / "lib.rs", tmp_path / "module.py"
+    rust.write_text('// What is\n// What follows\nlet a = "// no comment"; // Who knows\n/// What a doc\nfn b() {}\n')
+    python.write_text('# What is\n# What follows\nA = "# no comment"  # what it is\n# Why\n')
+    assert [comment.text for comment in rust_comments(rust)] == ["What is", "Who knows"]
+    assert [comment.text for comment in python_comments(python)] == ["What is", "What it is", "Why"]

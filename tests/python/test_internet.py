@@ -119,7 +119,7 @@ def test_a_command_reaches_another_network_over_the_links(
 def test_an_ordinary_user_reaches_another_network() -> None:
     if not shutil.which("slirp4netns"):
         pytest.skip("there is no slirp4netns")
-    # Where root has installed Python for itself, the command is one that everybody may run.
+    # A Python that only root can run is replaced by a command that every user can run.
     ask = ["bash", "-c", f"cat < /dev/tcp/{SERVER}/8000"]
     act = f"""
 shape = link(rate="10M", delay="20ms")

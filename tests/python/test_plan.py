@@ -331,7 +331,7 @@ def test_a_line_slower_than_the_film_is_refused_with_one_that_would_do() -> None
     assert short_plan(rate=needed_delay.replace(" ", "")).delay < 60
 
 
-# What to do
+# The instructions
 
 
 def line_with(volume_s: float) -> NetworkPath:
@@ -388,7 +388,7 @@ def test_json_has_all_of_it(tmp_path: Path) -> None:
     given = ["--bitrate", "1M", "--profile", "dsl", "--seeds", "3", "--duration", "20s", "--json"]
     files = {"--plot": tmp_path / "plan.png", "--write-scenario": tmp_path / "line.toml"}
     options = [str(part) for option in files.items() for part in option]
-    for _ in range(2):  # what it wrote itself, it may write again
+    for _ in range(2):  # the second run overwrites the files of the first
         done = CliRunner().invoke(application, ["plan", *given, *options])
         assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)

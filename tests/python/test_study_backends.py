@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from earlybird.study.language.definition import Study
 
-# What else this machine does is not tested here.
+# The load of this machine is not tested here.
 pytestmark = pytest.mark.filterwarnings("ignore:the run was disturbed")
 
 

@@ -96,7 +96,7 @@ def test_what_goes_on_is_reported_to_prometheus_to_a_file_and_on_a_line(clip: Pa
     assert sender.returncode == 0, err
     assert "Waiting" not in err
     assert "1 s: " in err
-    assert err.count("\n") <= 4  # when the other relay came, and went, and the end
+    assert err.count("\n") <= 4  # the other relay connects, disconnects; the end
     assert json.loads(states.read_text().splitlines()[-1])["bytes"] == clip.stat().st_size
 
 

@@ -208,7 +208,7 @@ impl View<'_> {
             self.channels().iter().map(|(speed, delay, queue)| room(queue) + self.rate_of(speed) * delay).sum();
         let (tcp, datagrams): (Vec<_>, Vec<_>) = self.groups().partition(|group| window(group).is_finite());
         let windows: f64 = tcp.iter().map(|group| f64::from(group.flow.count) * window(group)).sum();
-        // What is sent and not acknowledged is on its way, or was lost and is known to be by the next round trip.
+        // Data in flight is in a queue or on a link, or was lost less than a round trip ago.
         let unanswered = windows.min(2.0 * places) + if datagrams.is_empty() { 0.0 } else { places };
         let value = format!("queue and delay of {}", self.plan.bottleneck);
         CostShare { path: "network".to_owned(), value, bytes: packets.min(unanswered) * BYTES_PER_PACKET }

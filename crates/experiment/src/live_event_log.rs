@@ -153,7 +153,6 @@ impl Observer for LiveEventLog {
             PacketEvent::Sent => stream.send(&segment),
             _ => (stream.number_of(&segment), false),
         };
-        // What openers tell is not told twice.
         let is_of_opener = if is_to_opener { event == PacketEvent::Arrived } else { event == PacketEvent::Sent };
         // The opener has reported this packet itself, with its exact time.
         if self.has_opener_events && is_of_opener {

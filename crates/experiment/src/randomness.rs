@@ -13,7 +13,7 @@ const CONTROLS_WITHOUT_DRAWS: [&str; 2] = ["cubic", "vegas"];
 /// # Errors
 /// If an endpoint of a flow cannot be built.
 pub fn random_parts(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
-    // What takes place in real time never does so twice.
+    // Two runs in real time are never equal.
     let mut parts: Vec<String> = (!scenario.backend.is_simulated()).then(|| "backend".to_owned()).into_iter().collect();
     for flow in &scenario.flows {
         let drawn = of_flow(flow).into_iter().chain(transport_of(scenario, flow)?);

@@ -117,7 +117,7 @@ impl FlowTrace {
     /// Writes the lines in order of time, with a column for the flow if there are several.
     pub(crate) fn write(mut self, plan: &Plan, file: &mut impl Write) -> io::Result<()> {
         let has_many = self.chosen.iter().filter(|chosen| **chosen).count() > 1;
-        // What a link will drop is known ahead of time, so the lines are not yet in order, nor their states those of their time.
+        // Links determine drops ahead of time, so the lines are not yet in order, and their states are not yet those of their time.
         self.rows.retain(|row| row.at < plan.end);
         // Stable: events of one time stay in the order in which they happened.
         self.rows.sort_by_key(|row| row.at);

@@ -38,7 +38,7 @@ pub fn unused_settings(scenario: &Scenario) -> Vec<ScenarioError> {
 }
 
 fn is_used(setting: &Setting, effect: &Effect) -> bool {
-    // What cannot be left out is of use.
+    // A setting that cannot be omitted is used.
     effect_of(&setting.without).is_none_or(|without| without != *effect)
         || setting.others.iter().filter_map(effect_of).any(|other| other != *effect)
 }

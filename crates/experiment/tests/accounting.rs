@@ -218,7 +218,7 @@ application = { cbr = { rate = "2Mb/s", packet = 1000 } }
     );
     let [first, second] = [0, 2];
     let count = |name, link: usize| whole(&report, "links", name)[link];
-    // What the first link has sent by 9 s has come to the second by 10 s.
+    // Packets that the first link has sent by 9 s have arrived at the second by 10 s.
     let came = (count("packets_out", first) - count("packets_in", second)) as f64;
     assert!((came - 1e6 / 8.0 / 1028.0).abs() < 2.0, "{came} packets are propagating");
     assert_eq!(

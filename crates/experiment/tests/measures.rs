@@ -30,7 +30,7 @@ const FILM: &str = r#"application = { cbr = { rate = "200kb/s", packet = 1000 } 
 #[test]
 fn bytes_of_the_warm_up_were_counted_as_throughput_after_it() {
     let report = run_text(&scenario("measure = { warm-up = \"20s\" }", "", FILM));
-    // What is sent since the warm-up arrives, so that T is µ; with the bytes before it would be twice that.
+    // All bytes sent after the warm-up arrive, so that T is µ; with the bytes sent before, T would be twice µ.
     assert!((summary(&report, "t_over_mu") - 1.0).abs() < 0.01, "{}", summary(&report, "t_over_mu"));
     let throughput = real(&report, "flows", "throughput_bps")[0];
     assert!((throughput - 200e3).abs() < 2e3, "{throughput} b/s");

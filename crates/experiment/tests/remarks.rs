@@ -31,7 +31,7 @@ fn one_of_two_equal_films_that_starves_the_other_is_warned_of() {
     let all = remarks(FILMS);
     assert_eq!(all.len(), 1, "{all:?}");
     assert!(all[0].contains("flows.film.start") && all[0].contains("in step"), "{all:?}");
-    // What the hint says helps, and is not remarked on.
+    // A scenario that follows the hint gets no remark.
     let jitter = FILMS.replace("count = 2", "count = 2\nstart = { uniform = [\"0s\", \"1s\"] }");
     assert_eq!(remarks(&jitter), Vec::<String>::new());
     assert!(all[0].contains("start = { uniform = [\"0s\", \"1s\"] }"), "{all:?}");

@@ -86,7 +86,7 @@ fn a_film_that_is_not_live_was_held_beyond_its_buffer() {
     let report = run_text(&scenario(SIX, "live = false\nbuffer = \"10s\""));
     let [written, delivered] = ["written_s", "delivered_s"].map(|name| real(&report, "deliveries", name));
     let ahead = written.iter().zip(&delivered).map(|(written, delivered)| written - delivered);
-    // What comes was asked for when 8 s waited, and is 10 s ahead at most; playback began within the first second.
+    // A segment is requested when the buffer has 8 s, and arrives at most 10 s ahead; playback began within the first second.
     let most = ahead.filter(|ahead| ahead.is_finite()).fold(0.0, f64::max);
     assert!((5.0..10.0).contains(&most), "{most} s ahead");
     assert_eq!(stalls(&report), 0);

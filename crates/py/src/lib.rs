@@ -35,7 +35,7 @@ fn scenario_error_in(
     source: Option<&str>,
 ) -> PyErr {
     let Some(source) = source else { return scenario_error(error) };
-    // What the command line replaced is not in the file, whatever the file has in its place.
+    // A value of the command line is not in the file, even if the file has one for the same key.
     let is_overridden = overrides.iter().any(|(key, _)| {
         let path = error.path.strip_prefix("parameters.").unwrap_or(&error.path);
         path.starts_with(key.as_str()) || key.starts_with(path)

@@ -50,7 +50,7 @@ impl Inbox {
                 Err(ReadError::Blocked | ReadError::Reset(_)) => break false,
             }
         };
-        // What it says – that limits were raised – is found by the next question for packets.
+        // Its result, that limits were raised, has its effect at the next poll for packets.
         let _ = chunks.finalize();
         // A stream that has ended is a complete unit.
         if self.carriage == Carriage::Streams && is_whole {

@@ -63,7 +63,7 @@ fn merge_list(list: &mut [Value], changes: &Table, inner: SchemaNode<'_>, path: 
 
 fn merge_table(table: &mut Table, changes: &Table, schema: SchemaNode<'_>, path: &str) -> Result<(), ScenarioError> {
     changes.iter().try_for_each(|(key, change)| {
-        // What does not exist in the model is found later, by the check of the whole.
+        // A key that the model does not have is reported later, by the check of the whole scenario.
         let child = schema.child(key).unwrap_or(schema.anything());
         merge(table.entry(key).or_insert(Value::Null), change, child, &join(path, key))
     })

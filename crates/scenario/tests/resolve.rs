@@ -85,7 +85,7 @@ fn variants_overlay_the_endpoint(
     assert_eq!(endpoint.precise_halving, precise_halving);
     assert_eq!(endpoint.rto.floor.map(|time| time.to_string()).as_deref(), floor);
     assert_eq!(endpoint.rto.initial.map(|time| time.to_string()).as_deref(), initial);
-    // What the overlay does not mention stays.
+    // Keys that the overlay does not have keep their values.
     assert_eq!(endpoint.window, Some(28));
     assert_eq!(endpoint.rto.clock_phase, Some("3395.772us".parse().unwrap()));
 }

@@ -67,8 +67,7 @@ impl VariableRate {
         let mut end = start.after(span, seconds);
         let mut rate = self.rate;
         while let Some(at) = self.step_before(end.at) {
-            // What is not sent by then takes longer, or shorter, from there on.
-            // The bits that are left take longer or shorter at the new rate.
+            // The remaining bits take longer or shorter at the new rate.
             let factor = rate.bits_per_second() as f64 / self.rate.bits_per_second() as f64;
             end = Timestamp::from_instant(at + (end.at - at).mul_f64(factor));
             rate = self.rate;

@@ -105,7 +105,7 @@ impl Viewer {
         }
         self.clock.send_due(io, buffer.reception);
         let times = self.player.next_time().into_iter().chain(self.clock.next_time());
-        // What is due now was done above.
+        // Everything that is due now was done above.
         if let Some(at) = times.filter(|at| *at > io.now()).min() {
             io.wake_at(at);
         }

@@ -75,7 +75,7 @@ fn check_policies(endpoint: &Endpoint, path: &str) -> Result<(), ScenarioError> 
     if endpoint.transport.kind.is_datagram() {
         return Ok(());
     }
-    // How long frames are of use changes nothing about what goes together.
+    // The deadline of frames does not affect which policies are compatible.
     let config = endpoint.config(Duration::from_secs(1));
     config.check().map_err(|error| refusal_of(error, endpoint, &config, path))
 }

@@ -368,7 +368,7 @@ def _flow_table(result: Result) -> Table:
     groups = result.flows.partition_by("group", "transport", maintain_order=True)
     sessions = result.web_sessions
     table = titled_table("\nFlows: mean of each group")
-    table.add_column("group")  # where room is short, it is the titles that go on in a second line
+    table.add_column("group")  # in a narrow terminal the titles are wrapped, not the groups
     for group in groups:
         name, transport = group["group"][0], group["transport"][0]
         count = f"{sessions[name]} sessions," if sessions[name] else f"{group.height} ×"

@@ -25,7 +25,7 @@ class DescribedCase(ABC):
 
     __slots__ = ()
 
-    name: ClassVar[str]  # what a study's part calls the model
+    name: ClassVar[str]  # its name in the parts of a study
     revision: ClassVar[int]
     """Raised when its numbers change, so that results of the old ones are not taken for those of the new ones."""
     seconds: ClassVar[float]

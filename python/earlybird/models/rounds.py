@@ -20,7 +20,7 @@ class Normal:
     """A round in which the whole window is sent."""
 
     window: int
-    threshold: int = 0  # where slow start ends; 0 in congestion avoidance
+    threshold: int = 0  # slow-start threshold; 0 in congestion avoidance
     waits: bool = False
     """Whether a round has passed that did not open the window, as ACKs come for every second packet only."""
 

@@ -27,8 +27,8 @@ class Measurements:
     loss: float | None = None  # share that gets lost whatever the sender does
     mean_burst: float | None = None  # packets lost in a row; 1 if independently
     queue: str | None = None  # as `earlybird emulate` takes it
-    trace: tuple[int, ...] | None = None  # milliseconds of chances to send 1500 bytes, in place of a rate (mahimahi)
-    facts: tuple[str, ...] = ()  # how these were found, a sentence each
+    trace: tuple[int, ...] | None = None  # delivery opportunities of 1500 bytes in ms, instead of a rate (mahimahi)
+    facts: tuple[str, ...] = ()  # origins of the values, a sentence each
 
     def updated_with(self, other: Measurements) -> Measurements:
         """Return these findings, with the others' in their place where those know better."""

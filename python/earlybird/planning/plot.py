@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from earlybird.planning.planner import CandidateResult, Plan
 
 ENDINGS: Final = (".png", ".svg")
-LEAST_SHARE: Final = 1e-5  # where the axis of late frames ends: none at all is drawn there
+LEAST_SHARE: Final = 1e-5  # end of the axis of late frames; a share of 0 is drawn there
 SHARES: Final = {10.0**-power: f"{plain_number(10.0 ** (2 - power))} %" for power in range(6)}
 MARGIN: Final = 1.5
 POINTS: Final = 200

@@ -48,8 +48,8 @@ DELAYS: Final = tuple(
 class Session:
     """The outcome of one simulated playback; times are in seconds."""
 
-    delay_needed: float  # with which fewer frames than allowed are late; infinite if none would do
-    due: NDArray[np.float64]  # when each frame was written, or wanted of a stored film
+    delay_needed: float  # shortest delay with fewer late frames than allowed; infinite if there is none
+    due: NDArray[np.float64]  # time at which each frame was written, or due in a stored film
     delivered: NDArray[np.float64]
     end: float
     limited_share: float  # of the time: a window or buffer held the sender back, not the network

@@ -34,7 +34,7 @@ class Axis:
 
     title: str = ""
     is_log: bool = False
-    low: float | None = None  # where it begins: where its values do if nothing is said. May lie above `high`.
+    low: float | None = None  # begin of the axis (default: the lowest value); may be above `high`
     high: float | None = None
     ticks: Mapping[float, str] = field(default_factory=dict)
     """Places that have a name; without any, they are numbers."""

@@ -138,7 +138,7 @@ PLAIN: Final = Style(MUTED, DARK[MUTED], SOLID, ".")  # for marks of no sender, 
 STAR: Final = Style(MUTED, DARK[MUTED], SOLID, "*")  # a number of a paper, in no line's colour
 HOLDS: Final = Style("#00805e", "#3fcfa5", SOLID, "o")
 FAILS: Final = Style("#b8431a", "#f08a5d", SOLID, "X")
-OPEN: Final = Style(MUTED, DARK[MUTED], SOLID, "D", is_hollow=True)  # where the runs cannot tell
+OPEN: Final = Style(MUTED, DARK[MUTED], SOLID, "D", is_hollow=True)  # undecided
 
 
 def transport_style(name: str, position: int = 0) -> Style:

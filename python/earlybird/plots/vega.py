@@ -197,7 +197,7 @@ def _panel(layout: Layout, number: int) -> Spec:
     x, y = panel.x or chart.x, panel.y or chart.y
     is_first = number % layout.columns == 0 or not is_shared(chart)
     is_last = not chart.is_stack or number == len(chart.panels) - 1
-    in_order = sorted(panel.marks, key=lambda mark: not isinstance(mark, Region))  # what lies below first
+    in_order = sorted(panel.marks, key=lambda mark: not isinstance(mark, Region))  # from the bottom layer up
     layers = [layer for mark in in_order for layer in _layers(mark, (x, y))]
     x_axis = _axis(x, axis_title(x, LEFT_RIGHT, layout.panel_width), is_shown=is_last)
     y_axis = _axis(y, axis_title(y, UP_DOWN, layout.panel_height), is_shown=is_first)

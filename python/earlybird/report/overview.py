@@ -28,12 +28,12 @@ class Row:
     title: str
     kind: str
     study: str
-    verdict: Verdict | None  # None where no study answers
+    verdict: Verdict | None  # None if no study tests the statement
     others: str = ""  # outcomes of the statement in other settings
-    why: str = ""  # why no study answers
+    why: str = ""  # reason if no study tests the statement
     anchor: str = ""  # of the statement on the study's page, if there is one
     panel: str = ""  # anchor of the panel that shows what the statement depends on
-    reason: Reason | None = None  # why the statement does not hold or cannot be told, if the study says so
+    reason: Reason | None = None  # reason why the statement does not hold or is undecided, if the study has one
     evidence: Mapping[str, str] = field(default_factory=dict)  # anchors of what shows the reason, by title
     scale: str = ""  # of the runs; nothing where there are none
 

@@ -42,14 +42,14 @@ class Competing:
     """Transfers without end that share the link with the film."""
 
     sender: str  # their congestion control
-    flows: int = 1  # how many; 0 is none
+    flows: int = 1  # number of transfers
 
 
 @dataclass(frozen=True, slots=True)
 class Vlc:
     """Settings of VLC."""
 
-    caching_ms: int = 1000  # what it buffers before it plays (its own default)
+    caching_ms: int = 1000  # buffer before playback starts (VLC's own default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def controls_of(run: PlannedRun, parallel: int = 1) -> list[PlannedRun]:
 def network_of(link: Mapping[str, Any]) -> dict[str, Any]:
     """Write a link as a network of `earlybird.emulation`, in which the player is near and the film's server far."""
     forward = {key: value for key, value in link.items() if key != "reverse"}
-    # What the way back does not name it has from the film's way, but for losses, as in scenarios.
+    # As in scenarios, the reverse link has the keys of the film's link by default, except losses.
     back = {key: value for key, value in forward.items() if key not in ("loss", "reorder", "duplicate")}
     return network({**back, **link.get("reverse", {})}, forward)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ALGORITHMS: Final = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 PACKAGES: Final = "apt-get install ffmpeg pulseaudio vlc-bin vlc-plugin-base chromium util-linux"
 """All that Debian has of it."""
-LIBRARY: Final = "pip install 'earlybird[testbed]'"  # what brings python-vlc
+LIBRARY: Final = "pip install 'earlybird[testbed]'"  # installs python-vlc
 
 
 class Need(NamedTuple):

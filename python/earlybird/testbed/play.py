@@ -38,7 +38,7 @@ statistics)."""
 FLOW: Final = "film0"
 OF_CLIENT: Final = ("late_pictures", "frames_dropped", "frames_skipped", "starvations", "sounds_late", "buffer_s")
 """The client's own report; None if it has none."""
-QUANTITIES: Final = ("cwnd", "ssthresh", "rtt_s", "unacked", "retransmissions")  # what is kept of the samples
+QUANTITIES: Final = ("cwnd", "ssthresh", "rtt_s", "unacked", "retransmissions")  # stored quantities of the samples
 
 
 def make_play(document: Mapping[str, Any], seed: int) -> Result:

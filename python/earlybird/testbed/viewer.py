@@ -45,7 +45,7 @@ PATIENCE: Final = 10.0  # seconds in which the sound server has to be up
 def wrapped(command: list[str]) -> list[str]:
     """Let a command run in PID and mount namespaces of its own, which end with it or with who started it."""
     apart = ["unshare", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc"]
-    # Who is not root may do this in a user namespace (user_namespaces(7)).
+    # Ordinary users need a user namespace for this (user_namespaces(7)).
     apart += [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     own_files = ["sh", "-c", f'mount -t tmpfs tmpfs {OWN} && exec "$@"', "sh"]
     return ["setpriv", "--pdeathsig", "KILL", *apart, *own_files, *command]

@@ -17,7 +17,7 @@ from earlybird.testbed.stalls import stalls
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Line = tuple[float, str]  # when VLC said something, and what
+Line = tuple[float, str]  # time and text of a log line
 
 STALLED, PLAYING = "is called too late", "Stream buffering done"
 """Its messages for an empty buffer, and for a refilled one."""
@@ -57,7 +57,7 @@ def watch(
     over = time.monotonic()
     player.stop()
     finished = state == vlc.State.Ended
-    # What comes behind the last picture is the end of the film, at which there is nothing left to play.
+    # A stall after the last picture is the end of the film.
     end = screen.times[-1] if finished and screen.times else over
     return {
         "began": began,

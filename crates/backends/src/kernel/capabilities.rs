@@ -122,7 +122,7 @@ fn control_of(transport: Transport, profile: Profile, available: &[String]) -> R
     let name = match &transport.kind {
         Kind::Repair(Repair::Sack | Repair::Reno) => "reno",
         Kind::Control(name) => match profile.control_named(name.as_str()) {
-            // What Linux calls `bbr` is version 1.
+            // Linux's `bbr` is version 1.
             "bbr1" => "bbr",
             "bbr3" => {
                 return Err(refuse_with("is BBR version 3, which this kernel's `bbr` is not, and cannot be run", BBR1));

@@ -20,7 +20,7 @@ fn bulk_transfers_fill_the_link_and_no_more() {
         assert!((7e6..=1.005 * 10e6 * 1448.0 / 1500.0).contains(&throughput), "{transport}: {throughput}");
         // Two times 20 ms, and 1.2 ms for a segment; an emulator that is late by more than it should be is said to be.
         assert!((40.0..60.0).contains(&of_flow("min_rtt_ms")), "{transport}: {}", of_flow("min_rtt_ms"));
-        // What came through the bottleneck is what the receiver has, and what it has twice.
+        // The bottleneck carried the bytes that the receiver has, and duplicates.
         let carried = column(&report, "links", "bytes_out")[0];
         let delivered = of_flow("bytes_delivered");
         assert!(

@@ -40,7 +40,7 @@ fn bulk_transfers_have_the_size_of_the_scenario() {
         // Packets on the link are those of the scenario, without what carries them: nearly all are full, and none is larger.
         let [bytes, packets] = ["bytes_out", "packets_out"].map(|name| column(&report, "links", name)[0]);
         assert!((1490.0..=1500.0).contains(&(bytes / packets)), "{transport}: {}", bytes / packets);
-        // What came back carried no data.
+        // The packets of the reverse path carried no data.
         let acks = column(&report, "links", "bytes_out")[1] / column(&report, "links", "packets_out")[1];
         assert!((52.0..80.0).contains(&acks), "{transport}: {acks}");
         assert_eq!(of(&report, "packets_dropped"), column(&report, "drops", "data_packets").iter().sum::<f64>());

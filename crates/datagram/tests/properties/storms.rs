@@ -38,7 +38,7 @@ proptest! {
         });
         for (unit, at) in &log.released {
             let due = written(*unit) + base.expect("what was released has arrived") + latency;
-            // What arrives late is released at once.
+            // A unit that arrives late is released at once.
             let arrivals = packets[*unit as usize].clone().map(|sequence| log.arrival_of(sequence));
             let complete = arrivals.max().flatten().expect("a whole unit has arrived");
             prop_assert_eq!(*at, due.max(complete));

@@ -25,7 +25,7 @@ pub(crate) enum Outcome {
 /// Reads a scenario and runs it for a while.
 pub(crate) fn try_text(folder: &Path, text: &str) -> Outcome {
     let Ok(scenario) = resolve_in(folder, text, &[]) else { return Outcome::Invalid };
-    // What is valid once stays so in its canonical form, which is what is kept beside a result.
+    // A valid scenario is valid in its canonical form too, which is stored with a result.
     assert_eq!(resolve(&canonical_json(&scenario), &[]).as_ref(), Ok(&scenario));
     let Ok(expected) = estimate(&scenario, &Outputs::default()) else { return Outcome::Invalid };
     if expected.within(MEMORY).is_err() {

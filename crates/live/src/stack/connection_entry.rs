@@ -135,7 +135,7 @@ impl ConnectionEntry {
                 None => break,
             }
         }
-        // Tells the connection last: it may send a window update for the space that was freed.
+        // The connection is notified last: it may send a window update for the freed space.
         self.connection.read(count as u64);
         count
     }

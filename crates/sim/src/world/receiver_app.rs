@@ -141,7 +141,7 @@ impl<O: Observer> World<O> {
             while self.read_unit_part(id, true).is_some() {}
             return;
         }
-        // What listeners send back is read and forgotten.
+        // Data from the listener is read and discarded.
         let endpoint = &mut self.endpoints[id.0 as usize];
         let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.forwarder.observer };
         if let Agent::Tcp(connection) = &mut endpoint.agent {

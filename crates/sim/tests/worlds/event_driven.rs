@@ -114,7 +114,7 @@ fn every_packet_was_delivered_or_dropped_or_is_still_there(#[case] discipline: D
             figures(&mut network);
         assert_eq!(packets_in, packets_out + packets_dropped + packets_waiting);
         assert_eq!(packets_dropped, census.dropped[0]);
-        // What is dropped while it waits has entered before.
+        // A packet that is dropped from the queue was counted when it entered.
         assert!((census.entered[0]..=census.entered[0] + packets_dropped).contains(&packets_in));
         assert!(bytes_out <= census.bytes_entered[0]);
     }

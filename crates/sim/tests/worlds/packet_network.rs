@@ -74,7 +74,7 @@ fn a_courier_delivers_when_and_what_a_world_does(#[case] discipline: Discipline,
     let (network, _) = dumbbell(bottleneck(), is_impaired).into_parts();
     let arrived = carry(network, &post.sent, end);
     assert_eq!(arrived.len(), post.arrived.len());
-    // What arrives at one moment at several places has no order.
+    // Simultaneous arrivals at different nodes have no order.
     let place = |(at, packet): &(Instant, Packet)| (*at, packet.to, packet.number, packet.bytes);
     let [came, expected] = [&arrived, &post.arrived].map(|list| {
         let mut places: Vec<_> = list.iter().map(place).collect();

@@ -92,7 +92,7 @@ fn a_chain_computed_ahead_gives_what_a_chain_of_events_gives() {
         add_flow(&mut world, "flow", 0, ns2(random_config()), Box::new(Bulk::new(path, None)), Instant::ZERO);
         assert!(world.run_until(seconds(60), BUDGET));
         let mut diary = world.into_parts().1;
-        // What happens ahead of time is told ahead of time.
+        // Events that are determined ahead of time are recorded ahead of time.
         diary.entries.sort_by_key(|(at, entry, number, ack)| (*at, *entry as u8, *number, *ack));
         diary.entries.retain(|(at, ..)| *at < seconds(59));
         diary.entries

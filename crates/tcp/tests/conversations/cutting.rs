@@ -56,7 +56,7 @@ fn sack_blocks_do_not_ride_on_a_full_segment() {
     let mut host = connected(&real());
     host.receives(". 1001:2001(1000) ack 1").sends(&[". 1:1(0) ack 1 <sack 1001:2001>"]);
     host.write(1100).sends(&[". 1:1001(1000) ack 1", "P. 1001:1101(100) ack 1 <sack 1001:2001>"]);
-    // What came is told at once, though a full segment goes first.
+    // The SACK block is sent at once, after the full segment.
     host.receives(". 1:1(0) ack 1101").connection.write(1000).unwrap();
     host.receives(". 3001:4001(1000) ack 1101");
     host.sends(&["P. 1101:2101(1000) ack 1", ". 2101:2101(0) ack 1 <sack 3001:4001 1001:2001>"]);

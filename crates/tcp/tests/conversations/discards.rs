@@ -144,7 +144,7 @@ fn a_full_buffer_gives_up_the_oldest_frame_even_if_it_was_sent() {
     host.frames(6).sends_frames(&[0, 1, 2, 3]).discards(&[]);
     host.frames(2).discards(&[0, 1]).sends_nothing();
     assert_eq!(host.connection.frames_held(), 6);
-    // What was given up may arrive all the same.
+    // An abandoned frame may still arrive.
     host.at(200).ack(3, &[]).sends_frames(&[4, 5, 6, 7]).discards(&[]);
 }
 

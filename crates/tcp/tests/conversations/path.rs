@@ -189,7 +189,7 @@ fn a_piece_that_waits_for_the_window_lets_repairs_below_it_pass() {
     ]);
     host.at(300).receives(". 1:1(0) ack 1 win 2400 <sack 1001:2001>").at(400);
     host.sends(&[". 1:601(600) ack 1", ". 601:1001(400) ack 1"]);
-    // What was sent after the first part of the last segment has arrived, so that goes again behind the rest.
+    // The data sent after the first part of the last segment has arrived, so that this part is retransmitted after the rest.
     host.receives(". 1:1(0) ack 2001 win 2400");
     host.sends(&["P. 2401:3001(600) ack 1", ". 2001:2601(600) ack 1", "P. 2601:3001(400) ack 1"]);
     host.receives(". 1:1(0) ack 3001 win 2400");

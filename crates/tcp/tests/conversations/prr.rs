@@ -22,7 +22,7 @@ type Row = (f64, u64, Vec<u64>);
 fn rows(host: &mut Host, lost: u64, end: u64) -> Vec<Row> {
     (lost..=end)
         .map(|segment| {
-            // What limited transmit sent arrives a round trip later.
+            // Segments sent by limited transmit arrive a round trip later.
             host.at(if segment < 20 { 200 } else { 281 } + segment).ack(1, &[1 + lost..segment + 2]);
             row(host)
         })

@@ -143,7 +143,7 @@ fn a_flood_of_single_bytes_behind_holes_takes_64_places_and_what_is_next_is_take
     }
     let last = host.take_texts().pop();
     assert_eq!(last.as_deref(), Some(". 1:1(0) ack 1 <sack 129:130 127:128 125:126>"));
-    // What touches a range needs no place of its own.
+    // A byte adjacent to a range extends it.
     host.receives(". 130:131(1) ack 1").sends(&[". 1:1(0) ack 1 <sack 129:131 127:128 125:126>"]);
     host.receives(". 1:131(130) ack 1").sends(&[". 1:1(0) ack 131 win 3870 <sack 3:4>"]);
     assert_eq!(host.connection.received(), 130);

@@ -159,7 +159,7 @@ impl Victim {
         if matches!(state, VictimState::Open) {
             let ack = victim.last.seq.at(1);
             victim.take(&Segment { seq: SeqNum(1), ack, flags: Flags::ACK, window: 60_000, ..Segment::default() });
-            // Where it takes frames, those that follow do.
+            // A connection with frames refuses this write; the frames that are written later suffice.
             let _ = victim.connection.write(30_000);
             victim.serve();
         }

@@ -326,7 +326,7 @@ impl Pair {
         let peer = SideFacts { origin: self.sides[1 - to].origin, shift: self.sides[1 - to].shift };
         let [sender, side] = [1 - to, to].map(|number| &self.sides[number]);
         let end = position(segment.seq, peer.origin.unwrap_or_default()) + u64::from(segment.len);
-        // Where duplicate ACKs are counted, needless copies look like segments that have left the network.
+        // A sender that counts duplicate ACKs takes those of spurious copies for segments that have left the network.
         let is_deceived = segment.len > 0 && side.arrived.has(end) && !sender.reads_sack();
         self.bounds_flight &= !is_deceived;
         let side = &mut self.sides[to];

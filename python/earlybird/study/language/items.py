@@ -72,7 +72,7 @@ class Check:
     least: float | None = None
     most: float | None = None
     table: str = ""  # for ``numbers``: the name of the table under expected/
-    because: str = ""  # why it does not hold, or cannot be told, where that is so
+    because: str = ""  # reason why the statement does not hold, or is undecided
     shown_by: tuple[str, ...] = ()  # the evidence: names of panels of the study, or of its checks
     cause: Cause | None = None
     form: str = ""  # the key of the file that says what is to hold

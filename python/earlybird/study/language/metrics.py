@@ -7,7 +7,7 @@ from typing import Final
 from earlybird.errors import InputError
 from earlybird.metrics import Direction, StudyEntry, studies
 
-NOTHING = 1e-9  # what is smaller is zero but for rounding
+NOTHING = 1e-9  # smaller values are rounding errors
 
 
 PRINTED: Final = {("share", "%"): 100.0, ("s", "ms"): 1000.0, ("bit/s", "Mb/s"): 1e-6}

@@ -55,7 +55,7 @@ class Entry:
     title: str
     kind: Literal["figure", "table", "equation", "statement", "experiment"]
     study: str = ""
-    why: str = ""  # why no study does
+    why: str = ""  # reason if no study answers the item
     line: Line | None = None  # for the first entry of a study's item: what the start page says of the item
 
     @property

@@ -20,7 +20,7 @@ class Choice:
 
     name: str
     title: str
-    why: str  # why the paper leaves it open
+    why: str  # reason why the paper leaves it open
     default: str
     choices: Mapping[str, Settings]
     """By value, the scenario keys that it changes. ``{axis}`` in a text stands for the run's value of that axis."""

@@ -336,7 +336,7 @@ mod tests {
         for (srtt, table) in [(0.1, TABLE_1), (0.01, TABLE_2)] {
             for (interval, expected) in table {
                 let (_, mean) = steady_curve(srtt, f64::from(interval));
-                // Where Reno is faster: 1.2 / √p (RFC 9438 equation 5 with α and β of equation 4).
+                // In the Reno-friendly region: 1.2 / √p (RFC 9438 equation 5 with α and β of equation 4).
                 let w_est = 1.2 * libm::sqrt(f64::from(interval));
                 let mean = mean.max(w_est);
                 assert!((mean - expected).abs() <= 0.5_f64.max(2e-5 * expected), "{srtt} s, one in {interval}: {mean}");

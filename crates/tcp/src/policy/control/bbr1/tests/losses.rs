@@ -45,7 +45,7 @@ fn after_the_first_round_an_ack_takes_its_losses_off_the_window() {
     driver.lose(7, RTT);
     driver.ack(RTT, 1000, 2, driver.delivered);
     assert_eq!(driver.bbr.cwnd, 19);
-    // What a timer finds is no matter of an ACK.
+    // A loss that a timer detects is not attributed to an ACK.
     driver.lose(7, Duration::from_millis(1));
     driver.ack(RTT, 1000, 2, driver.delivered);
     assert_eq!(driver.bbr.cwnd, 21);
