@@ -1,8 +1,8 @@
-//! The path of an ACK through the parts, one stage after the other.
+//! The path of an ACK through the parts, step by step.
 //!
 //! There are three paths. [`Sender::on_acknowledgement`] is the general one. [`Sender::on_plain_progress`] and
-//! [`Sender::on_repeated_ack`] leave out stages that cannot have an effect, and nearly every ACK takes one of them. Tests compare
-//! the short paths with the general one.
+//! [`Sender::on_repeated_ack`] are fast paths: they omit steps that cannot have an effect, and nearly every ACK takes one of them.
+//! Tests compare the fast paths with the general one.
 
 use super::{AckPath, Sender};
 use crate::policy::control::{Flight, Progress};
@@ -41,8 +41,8 @@ pub(crate) struct AckInfo<'a> {
 impl Sender {
     /// Acts on an ACK: the general path.
     ///
-    /// The stages, in this order: window → scoreboard → persist timer → ECN → times → recovery, whose outcome sets timer and
-    /// window → gradual reduction → undo → rate sample → answers to skips and marks.
+    /// The steps, in this order: window → scoreboard → persist timer → ECN → times → recovery, whose outcome sets timer and
+    /// window → gradual reduction → undo → rate sample → responses to skips and marks.
     pub(crate) fn on_acknowledgement(&mut self, cx: &mut Cx<'_>, info: &AckInfo<'_>) {
         let window = self.buffer.select_window(info.ack, info.start, info.window);
         if self.ack_is_irrelevant() {
@@ -73,7 +73,7 @@ impl Sender {
         }
     }
 
-    // The short path of progress.
+    // The fast path of progress.
 
     /// Returns whether [`Self::on_plain_progress`] may act on an ACK up to stream position `ack`, which has no SACK blocks and no
     /// option but timestamps.
@@ -93,7 +93,7 @@ impl Sender {
 
     /// Acts on an ACK for which [`Self::expects_progress`], with the same effects as [`Self::on_acknowledgement`].
     ///
-    /// It leaves out these stages:
+    /// It omits these steps:
     ///
     /// * the test for duplicates, and listing what was delivered: the ACK advances and has no SACK blocks;
     /// * frames, skips and ECN: [`AckPath::Full`] never comes here;
@@ -133,7 +133,7 @@ impl Sender {
         }
     }
 
-    // The short path of repetitions.
+    // The fast path of repeated ACKs.
 
     /// Acts on a segment that starts at `start` and repeats the last acknowledgement, if it carries no information but the
     /// receiver's window; returns whether it does. This is every segment at a pure receiver.
@@ -175,7 +175,7 @@ impl Sender {
         self.has_nothing_to_send() && self.ack_path != AckPath::Full && !self.loss.needs_details()
     }
 
-    // The stages.
+    // The steps.
 
     /// Returns whether a segment may count as a duplicate if it repeats an acknowledgement; `window` is the one it advertises.
     #[inline]
@@ -276,7 +276,7 @@ impl Sender {
     /// Returns what an ACK means to the recovery.
     #[inline]
     fn read_outcome(&mut self, now: Instant, ack: &Acknowledgement) -> Outcome {
-        // RACK counts no duplicates, and so needs no limits, which cost more to compute than the rest of this stage.
+        // RACK counts no duplicates, and so needs no limits, which cost more to compute than the rest of this step.
         if self.loss.is_timed() {
             return self.loss.read_timed(now, ack, self.buffer.scoreboard());
         }
