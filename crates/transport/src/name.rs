@@ -162,7 +162,7 @@ impl Detection {
 
 /// Returns whether a text has the form of a congestion control's name: lower-case letters, digits and hyphens.
 pub(crate) fn is_control_name(text: &str) -> bool {
-    // What TOML takes as a key without quotes: the name is that of a table, too.
+    // The characters of a bare key in TOML: the name is also that of a table.
     let is_part = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     text.starts_with(|letter: char| letter.is_ascii_lowercase()) && text.chars().all(is_part)
 }

@@ -27,7 +27,7 @@ pub(crate) struct Arrived {
 impl Window {
     /// Takes a packet and gives the number of the first one that is missing before it, if that is new.
     pub(crate) fn insert(&mut self, sequence: u32, arrived: Arrived) -> Option<u32> {
-        // What lies before the buffer was released or given up, and is refused like what lies beyond.
+        // Packets before the buffer were released or dropped, and are rejected like packets beyond it.
         let index = sequence.checked_sub(self.first).map_or(CAPACITY, |index| index as usize);
         let end = self.places.len();
         if index >= CAPACITY || self.places.get(index).is_some_and(Option::is_some) {
