@@ -35,7 +35,7 @@ from earlybird.formatting import format_seconds, format_share
 from earlybird.media import read_clip
 from earlybird.quantities import parse_rate
 from earlybird.recommendation import recommendation
-from earlybird.viewers import first_below, summarise
+from earlybird.viewers import first_below, quantile, summarise
 
 REPOSITORY = Path(__file__).parents[2]
 CLIP = REPOSITORY / "media" / "test-clip.mp4"
@@ -218,6 +218,12 @@ def test_the_summary_of_flows_counts_frames_not_flows() -> None:
     assert (summary["rto_count"], summary["frozen_s"]) == (2.0, 2.5)
     assert summary["no_stall_startup_delay_median_s"] == 2.0
     assert summary["required_startup_delay_all_s"] == 1.0
+
+
+def test_nine_of_ten_of_four_flows_were_between_the_third_and_the_fourth() -> None:
+    flows = pl.DataFrame({"required_startup_delay_s": [12.3, 3.1, 5.4, 4.2]})
+    assert quantile(flows, "required_startup_delay_s", 0.9) == 12.3
+    assert quantile(pl.concat([flows] * 5), "required_startup_delay_s", 0.75) == 5.4
 
 
 def test_a_curve_that_never_gets_good_needs_forever() -> None:

@@ -108,12 +108,13 @@ def command(
         if json:
             documents.append(comparison.to_dict())
         else:
-            _show(comparison, picture)
+            show_comparison(comparison, picture)
     if json:
         show_json(documents[0] if len(documents) == 1 else documents)
 
 
-def _show(comparison: "Comparison", picture: Path) -> None:
+def show_comparison(comparison: "Comparison", picture: Path) -> None:
+    """Print the table of a comparison and draw its picture."""
     display.show(compare_view.render(comparison))
     compare_plot.save_plot(comparison, picture)
     echo(f"Picture written to {picture}")

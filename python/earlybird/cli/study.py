@@ -11,7 +11,7 @@ from earlybird.cli.archive import check_command, export_command
 from earlybird.cli.arguments import Dask, Jobs, Json, Output, Parallel, ShardOption, examples
 from earlybird.cli.error_boundary import guarded
 from earlybird.cli.output import echo, rest_text, show_json, show_outcome
-from earlybird.cli.study_arguments import DEFAULT_SCALE, Names, Results, Scale, complete_name
+from earlybird.cli.study_arguments import DEFAULT_SCALE, Item, Names, Results, Scale, complete_name
 from earlybird.paths import PUBLISHED, REPORTS, RESULTS
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def run_command(
     names: Names,
     *,
     scale: Scale = DEFAULT_SCALE,
+    item: Item = None,
     jobs: Jobs = None,
     parallel: Parallel = 1,
     output: Output = RESULTS,
@@ -70,13 +71,14 @@ def run_command(
     from earlybird.study import run_studies
 
     if dry_run:
-        _show_cost(names, scale, jobs, output, json=json)
+        _show_cost(names, scale, item, jobs, output, json=json)
         return
     outcome = run_studies(
-        names, scale, jobs=jobs, parallel=parallel, output=output, progress=True, shard=shard, dask=dask
+        names, scale, jobs=jobs, parallel=parallel, output=output, progress=True, shard=shard, dask=dask, item=item
     )
     counts = f"{outcome.runs} runs, {outcome.made} of them made now. Results kept in {output}"
-    following = f"Next: earlybird study report {' '.join(names)} --scale {scale}"
+    only = f' --item "{item}"' if item else ""
+    following = f"Next: earlybird study report {' '.join(names)} --scale {scale}{only}"
     rest = rest_text(outcome.awaited, output) if outcome.awaited else following
     show_outcome(outcome_document(outcome), counts, rest, json=json)
 
@@ -88,13 +90,13 @@ def outcome_document(outcome: StudyOutcome) -> dict[str, Any]:
     return {"studies": studies, "scale": outcome.scale, "output": str(outcome.store), **counts}
 
 
-def _show_cost(names: list[str], scale: str, jobs: int | None, output: Path, *, json: bool) -> None:
+def _show_cost(names: list[str], scale: str, item: str | None, jobs: int | None, output: Path, *, json: bool) -> None:
     from earlybird.cli.display import show_costs
     from earlybird.store import Store
     from earlybird.study.language.library import choose_studies
     from earlybird.study.runs.cost import estimate, together
 
-    costs = estimate(choose_studies(names, scale), scale, made=Store(output), jobs=jobs)
+    costs = estimate(choose_studies(names, scale, item), scale, made=Store(output), jobs=jobs)
     rows = [cost.row() for cost in (*costs, together("together", costs))]
     if json:
         show_json(rows)
@@ -106,6 +108,7 @@ def report_command(
     names: Names,
     *,
     scale: Scale = DEFAULT_SCALE,
+    item: Item = None,
     results: Results = RESULTS,
     output: Reports = REPORTS,
     json: Json = False,
@@ -116,22 +119,24 @@ def report_command(
     `all` makes one site of every study, whose start page has the verdict on every figure and table of the papers.
     """
     from earlybird.cli.display import show
-    from earlybird.report.terminal import terminal_summary
-    from earlybird.report.writer import report_document, write_report
-    from earlybird.study import evaluate_study, report_all
+    from earlybird.report.terminal import item_summary, terminal_summary
+    from earlybird.report.writer import report_document, report_name, write_report
+    from earlybird.store import Store
+    from earlybird.study import report_all
+    from earlybird.study.evaluation import evaluate
     from earlybird.study.language.library import ALL, choose_studies
 
-    if ALL in names:
+    if ALL in names and item is None:
         _show_site(*report_all(scale, output=results, report=output), scale, "Report", json=json)
         return
     documents = []
-    for study in choose_studies(names, scale):
-        evaluation = evaluate_study(study.name, scale, output=results)
-        page = write_report(evaluation, output / f"{study.name}-{scale}")
+    for study in choose_studies(names, scale, item):
+        evaluation = evaluate(study, scale, Store(results))
+        page = write_report(evaluation, output / report_name(evaluation))
         if json:
             documents.append(report_document(evaluation, page))
             continue
-        show(terminal_summary(evaluation))
+        show(item_summary(evaluation) if item else terminal_summary(evaluation))
         echo(f"Report: {page}")
     if json:
         show_json(documents)
@@ -210,11 +215,16 @@ EXAMPLES = {
     "list": ["list"],
     "run": [
         "run early-retransmission --scale medium --jobs 2",
+        "run early-retransmission --item T-F7",
         "run all --scale smoke",
         "run all --scale medium --dry-run",
         "run all --scale full --shard 2/4",
     ],
-    "report": ["report early-retransmission --scale medium", "report all --scale smoke"],
+    "report": [
+        "report early-retransmission --scale medium",
+        "report early-retransmission --item T-F7",
+        "report all --scale smoke",
+    ],
     "publish": ["publish", "publish --scale smoke --output /tmp/results"],
     "search": ["search burst-loss --trials 60", "search all --jobs 2"],
     "export": ["export cross-checks --scale smoke", "export burst-loss cross-checks --scale medium -o cited.zip"],

@@ -34,6 +34,14 @@ Scale = Annotated[
         metavar="SCALE", help="How long and how often: smoke, medium or full.", autocompletion=_complete_scale
     ),
 ]
+Item = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ITEM",
+        help="One figure or table of the study, as `earlybird study list` names them, such as T-F7: only its runs.",
+        show_default=False,
+    ),
+]
 Results = Annotated[Path, typer.Option(metavar="DIR", help="Results folder that is read.")]
 
 DEFAULT_SCALE = "smoke"

@@ -7,7 +7,7 @@ from earlybird.paths import PUBLISHED, REPORTS, RESULTS
 from earlybird.report.overview import Row
 from earlybird.report.publication import write_publication
 from earlybird.report.site import write_site
-from earlybird.report.writer import write_report
+from earlybird.report.writer import report_name, write_report
 from earlybird.study.evaluation import evaluate_all, evaluate_study
 from earlybird.study.language.library import ALL, find_study, study_names
 from earlybird.study.language.register import register
@@ -45,7 +45,17 @@ def publish_all(
 
 
 def report_study(
-    name: str, scale: str = "smoke", *, output: str | Path = RESULTS, report: str | Path = REPORTS
+    name: str,
+    scale: str = "smoke",
+    *,
+    output: str | Path = RESULTS,
+    report: str | Path = REPORTS,
+    item: str | None = None,
 ) -> Path:
-    """Compare a study's results with the papers, in ``NAME-SCALE`` below `report`; return the page."""
-    return write_report(evaluate_study(name, scale, output=output), Path(report) / f"{name}-{scale}")
+    """
+    Compare a study's results with the papers, in ``NAME-SCALE`` below `report`; return the page.
+
+    With an item, such as ``"T-F7"``, the page is about that figure or table alone, in ``NAME-SCALE-ITEM``.
+    """
+    evaluation = evaluate_study(name, scale, output=output, item=item)
+    return write_report(evaluation, Path(report) / report_name(evaluation))

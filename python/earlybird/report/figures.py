@@ -17,9 +17,8 @@ from earlybird.study.language.definition import Study
 from earlybird.study.language.items import Plot
 from earlybird.study.language.metrics import metric
 from earlybird.study.language.names import picture_name, tick_name, value_name
-from earlybird.study.language.points import Point, Scalar
+from earlybird.study.language.points import Point, Scalar, combinations
 from earlybird.study.statements.estimation import estimate
-from earlybird.study.statements.findings import combinations
 from earlybird.study.statements.quantities import Measurements, Quantity
 from earlybird.study.statements.sensitivity import Sensitivity
 

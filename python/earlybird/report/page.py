@@ -23,7 +23,7 @@ from earlybird.study.language.items import LEVELS, Item
 from earlybird.study.language.names import spaced
 from earlybird.study.language.points import Scalar
 from earlybird.study.language.register import register
-from earlybird.study.runs.plan import plan, seeds_text
+from earlybird.study.runs.plan import seeds_text
 from earlybird.study.statements.reasons import Reason
 from earlybird.study.statements.sensitivity import Sensitivity
 
@@ -91,7 +91,7 @@ def page_context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dic
         "why": {each.anchor: _why(each, evaluation) for each in every},
         "levels": [(level, [each for each in every if each.main.level == level]) for level in LEVELS],
         "columns": column_titles(study),
-        "rows": main_rows(evaluation),
+        "rows": main_rows(evaluation) if study.main.item in {item.id for item in study.items} else {},
         "sections": [_section(item, evaluation, drawings, every) for item in study.items],
         "leading": leading(study, drawings),
         "is_short": evaluation.scale == SHORTEST,
@@ -100,7 +100,7 @@ def page_context(evaluation: Evaluation, drawings: Mapping[str, Drawing]) -> dic
         "loads": loads,
         "has_plots": bool(drawings),
         "delays": named_delays(evaluation),
-        "planned": len(plan(study, evaluation.scale)),
+        "planned": len(evaluation.measurements.observations) + evaluation.missing,
         "code_version": _core.code_version(),
         "version": _core.version(),
     }

@@ -15,7 +15,7 @@ from earlybird.store import Store
 from earlybird.study.language.definition import Study
 from earlybird.study.language.items import Plot
 from earlybird.study.language.names import picture_name
-from earlybird.study.language.points import Point
+from earlybird.study.language.points import Point, combinations
 from earlybird.study.reductions.ages import duplicate_bins, duplicate_history
 from earlybird.study.reductions.bursts import delays
 from earlybird.study.reductions.packets import around_the_loss
@@ -25,7 +25,6 @@ from earlybird.study.reductions.response import response_line
 from earlybird.study.reductions.window import window_line
 from earlybird.study.runs.execution import results
 from earlybird.study.runs.plan import StudyRun, plan
-from earlybird.study.statements.findings import combinations
 
 
 def single_runs_table(plot: Plot, study: Study, scale: str, store: Store) -> pl.DataFrame:

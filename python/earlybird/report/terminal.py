@@ -10,7 +10,7 @@ from rich.table import Table
 from earlybird.report.headline import conclusion
 from earlybird.report.main_table import Cell, column_titles, main_rows
 from earlybird.report.overview import Row, tallies
-from earlybird.report.statements import PLURAL
+from earlybird.report.statements import PLURAL, WORDS, statements
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.items import LEVELS
 from earlybird.study.language.register import register
@@ -33,6 +33,21 @@ def terminal_summary(evaluation: Evaluation) -> Table:
             if any(cell.ours.count for cell in row.cells):
                 table.add_row(f"  {row.title}", "paper", *(cell.paper_text for cell in row.cells), style="dim")
                 table.add_row("", "ours", *map(_ours, row.cells))
+    return table
+
+
+def item_summary(evaluation: Evaluation) -> Table:
+    """Make a table of the statements about one figure or table, 80 columns wide."""
+    study = evaluation.study
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
+    table.title = escape(f"{study.title} ({study.item}, {evaluation.scale})")
+    table.caption = escape(conclusion(evaluation))
+    for title in ("statement", "paper", "ours, weakest cell", "verdict"):
+        table.add_column(title)
+    for each in statements(evaluation.verdicts):
+        verdict = each.main
+        outcome = f"{WORDS[verdict.holds]}: {verdict.detail}" if verdict.detail else WORDS[verdict.holds]
+        table.add_row(*map(escape, (verdict.statement, verdict.paper, verdict.ours, outcome)))
     return table
 
 

@@ -15,6 +15,7 @@ from earlybird.report.figures import plot_data, sensitivity_data
 from earlybird.report.page import Drawing, page, runs_text
 from earlybird.report.pictures import Pictures, both_pictures, write_pictures, write_plot
 from earlybird.report.search_page import write_search
+from earlybird.report.statements import item_anchor
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.items import Plot
 from earlybird.study.language.points import Point, Scalar
@@ -31,6 +32,13 @@ def write_report(evaluation: Evaluation, folder: Path) -> Path:
         return write_study(evaluation, folder)
     except OSError as error:
         raise StoreError(f"cannot write the report {folder}: {because(error)}.") from error
+
+
+def report_name(evaluation: Evaluation) -> str:
+    """Return the name of the folder of a report: the study, the scale, and the item if it is about one."""
+    study = evaluation.study
+    name = f"{study.name}-{evaluation.scale}"
+    return f"{name}-{item_anchor(study.item).removeprefix('item-')}" if study.item else name
 
 
 def write_study(evaluation: Evaluation, folder: Path, *, home: str = "") -> Path:

@@ -8,7 +8,7 @@ from typing import Final
 from earlybird.paths import RESULTS
 from earlybird.store import Store
 from earlybird.study.language.definition import SCALES, Study
-from earlybird.study.language.library import ALL, check_scale, choose_studies, find_study, study_names
+from earlybird.study.language.library import ALL, choose_studies, find_study, study_names
 from earlybird.study.reductions.reading import observations
 from earlybird.study.runs.execution import made_share
 from earlybird.study.search.outcome import Outcome, found_before
@@ -49,11 +49,15 @@ class Evaluation:
         return self.reasons.get(verdict.id) if outcomes & {"no", "undecided", "not testable"} else None
 
 
-def evaluate_study(name: str, scale: str = "smoke", *, output: str | Path = RESULTS) -> Evaluation:
-    """Test everything that is stated about a study's results; of runs that are missing it says how many."""
-    study = find_study(name)
-    check_scale(study, scale)
-    return evaluate(study, scale, Store(Path(output)))
+def evaluate_study(
+    name: str, scale: str = "smoke", *, output: str | Path = RESULTS, item: str | None = None
+) -> Evaluation:
+    """
+    Test everything that is stated about a study's results; of runs that are missing it says how many.
+
+    With an item, such as ``"T-F7"``, only what is stated about that figure or table.
+    """
+    return evaluate(choose_studies([name], scale, item)[0], scale, Store(Path(output)))
 
 
 def evaluate(study: Study, scale: str, store: Store) -> Evaluation:
@@ -63,7 +67,12 @@ def evaluate(study: Study, scale: str, store: Store) -> Evaluation:
     found = [verdict for item in study.items for verdict in verdicts(item, measured)]
     panels = {item.id: sensitivities(item, measured) for item in study.items if item.panels}
     why = reasons(measured, found, panels)
-    return Evaluation(study, scale, store, measured, missing, found, panels, why, found_before(study, store))
+    return Evaluation(study, scale, store, measured, missing, found, panels, why, _search(study, store))
+
+
+def _search(study: Study, store: Store) -> Outcome | None:
+    """Return what a search for a setting found, which is about all items."""
+    return None if study.item else found_before(study, store)
 
 
 def evaluate_all(

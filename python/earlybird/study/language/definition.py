@@ -143,3 +143,4 @@ class Study:
     main: MainTable
     headline: Headline
     remarks: tuple[str, ...] = ()  # notes that a reader needs to judge the numbers
+    item: str = ""  # the only item, if it is narrowed to one: then only the runs of that one are planned

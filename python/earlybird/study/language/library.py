@@ -7,6 +7,7 @@ from functools import cache
 from earlybird.errors import InputError
 from earlybird.paths import shipped_file
 from earlybird.study.language.definition import SCALES, Study
+from earlybird.study.language.entries import narrowed
 from earlybird.study.language.loading import load
 
 ALL = "all"  # in place of a study's name: every study
@@ -23,12 +24,24 @@ def find_study(name: str) -> Study:
     return load(shipped_file("studies", name))
 
 
-def choose_studies(names: Sequence[str], scale: str) -> list[Study]:
-    """Read studies, each once, in the order of the names; ``all`` stands for every one that has the scale."""
+def choose_studies(names: Sequence[str], scale: str, item: str | None = None) -> list[Study]:
+    """
+    Read studies, each once, in the order of the names; ``all`` stands for every one that has the scale.
+
+    With an item, which takes the name of one study, it is narrowed to that figure or table.
+    """
+    if item is not None:
+        return [_with_item(names, scale, item)]
     chosen = {study.name: study for name in names for study in _named(name, scale)}
     if not chosen:
         raise InputError(f"no study has the scale {scale!r}; the scales are: {', '.join(SCALES)}.")
     return list(chosen.values())
+
+
+def _with_item(names: Sequence[str], scale: str, item: str) -> Study:
+    if len(names) != 1 or names[0] == ALL:
+        raise InputError(f"item = {item}: it is of one study. hint: name that study alone, as `study list` shows it.")
+    return narrowed(_named(names[0], scale)[0], item)
 
 
 def _named(name: str, scale: str) -> list[Study]:

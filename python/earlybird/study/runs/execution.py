@@ -62,10 +62,11 @@ def run_study(
     progress: bool = True,
     shard: Shard | str | None = None,
     dask: str | None = None,
+    item: str | None = None,
 ) -> StudyOutcome:
     """Make those runs of one study that have no result yet; parameters and errors are those of `run_studies`."""
     return run_studies(
-        [name], scale, jobs=jobs, parallel=parallel, output=output, progress=progress, shard=shard, dask=dask
+        [name], scale, jobs=jobs, parallel=parallel, output=output, progress=progress, shard=shard, dask=dask, item=item
     )
 
 
@@ -79,6 +80,7 @@ def run_studies(
     progress: bool = True,
     shard: Shard | str | None = None,
     dask: str | None = None,
+    item: str | None = None,
 ) -> StudyOutcome:
     """
     Make those runs of studies that have no result yet.
@@ -99,6 +101,8 @@ def run_studies(
         Show a progress bar on the terminal.
     shard, dask
         As for `earlybird.sweep`.
+    item
+        A figure or table of the only study, such as ``"T-F7"``: only its runs are made.
 
     Returns
     -------
@@ -108,13 +112,13 @@ def run_studies(
     Raises
     ------
     InputError
-        If there is no such study or scale.
+        If there is no such study, scale or item.
     ScenarioError
         If one of its scenarios is not valid; nothing is run then.
     StoreError, WorkerError, Interrupted
         As `earlybird.sweep`.
     """
-    studies = choose_studies(names, scale)
+    studies = choose_studies(names, scale, item)
     return make_runs(
         studies, scale, jobs=jobs, parallel=parallel, output=output, progress=progress, shard=shard, dask=dask
     )

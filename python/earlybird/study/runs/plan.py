@@ -8,6 +8,7 @@ from earlybird.quantities import parse_duration
 from earlybird.study.language.definition import Grid, Part, Study
 from earlybird.study.language.observed import written
 from earlybird.study.language.points import Scalar
+from earlybird.study.runs.needed import places
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,15 @@ def plan(study: Study, scale: str) -> list[StudyRun]:
         if scale in grid.scales:
             for run in _spread(study, grid, scale):
                 runs.setdefault((run.part.name, *sorted(run.axes.items()), run.seed), run)
-    return list(runs.values())
+    return _needed(study, list(runs.values())) if study.item else list(runs.values())
+
+
+def _needed(study: Study, runs: list[StudyRun]) -> list[StudyRun]:
+    """Keep the runs of the only item."""
+    wanted = places(study, study.items[0])
+    cells = {id(run.axes): run for run in runs}  # seeds share them
+    kept = {cell for cell, run in cells.items() if any(place.has(study, run.part, run.axes) for place in wanted)}
+    return [run for run in runs if id(run.axes) in kept]
 
 
 def distinct(study: Study, scale: str) -> list[StudyRun]:

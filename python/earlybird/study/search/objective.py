@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from earlybird.study.language.definition import Study
 from earlybird.study.language.items import Check, Item
 from earlybird.study.language.metrics import metric
-from earlybird.study.language.points import Scalar
+from earlybird.study.language.points import Scalar, combinations
 from earlybird.study.search.definition import Search, Target
 from earlybird.study.statements.checks import verdict
-from earlybird.study.statements.findings import combinations
 from earlybird.study.statements.quantities import Measurements
 from earlybird.study.statements.verdicts import Finding, Verdict, weakest
 from earlybird.study.statements.wording import difference_text, joined

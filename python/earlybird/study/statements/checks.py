@@ -2,7 +2,8 @@
 
 from earlybird.study.language.items import Check, Item
 from earlybird.study.language.names import point_name
-from earlybird.study.statements.findings import KINDS, Cell, combinations
+from earlybird.study.language.points import combinations
+from earlybird.study.statements.findings import KINDS, Cell
 from earlybird.study.statements.quantities import Measurements
 from earlybird.study.statements.verdicts import Verdict, overall, was_run, weakest, without_chance
 from earlybird.study.statements.wording import detail_text, effect_text, joined

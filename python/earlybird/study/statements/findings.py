@@ -1,8 +1,8 @@
 """Tests a statement cell by cell: an order, a quantity within bounds, or a paper's numbers beside ours."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise, product
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -11,7 +11,7 @@ from earlybird.statistics import Estimate
 from earlybird.study.language.items import Check, Number
 from earlybird.study.language.metrics import metric
 from earlybird.study.language.names import point_name
-from earlybird.study.language.points import Point, Scalar
+from earlybird.study.language.points import Point, Scalar, combinations
 from earlybird.study.statements import estimation
 from earlybird.study.statements.quantities import Measurements, Quantity
 from earlybird.study.statements.verdicts import NO_RUNS, Finding, Holds, order_holds, range_holds
@@ -26,11 +26,6 @@ from earlybird.study.statements.wording import (
 )
 
 Cell: TypeAlias = Mapping[str, Scalar]
-
-
-def combinations(values: Mapping[str, Sequence[Scalar]]) -> list[dict[str, Scalar]]:
-    """List every combination of the coordinates' values; one without coordinates if there are none."""
-    return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
 
 
 def measure_number(number: Number, variant: Point, measurements: Measurements) -> Estimate:

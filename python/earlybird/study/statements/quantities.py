@@ -1,7 +1,7 @@
 """Quantities of a study: a metric at a point, pooled per seed, and differences and ratios of such."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -9,7 +9,7 @@ from earlybird.errors import InputError
 from earlybird.statistics import Estimate, crossing, wilson_interval
 from earlybird.study.language.definition import Group, Study
 from earlybird.study.language.metrics import metric
-from earlybird.study.language.points import DIFFERENCE, NOT_AXES, RATIO, Point
+from earlybird.study.language.points import DIFFERENCE, NOT_AXES, RATIO, Point, terms
 from earlybird.study.reductions.observations import Observation
 from earlybird.study.statements.pooling import BY_DELAY, POOLED, Pool, late_at, mean_of, success_at, success_curve
 
@@ -25,9 +25,7 @@ class Quantity:
 
     def terms(self) -> list[Point]:
         """Return the points it is made of: one or two."""
-        own = {name: value for name, value in self.point.items() if name not in (DIFFERENCE, RATIO)}
-        others = [self.point[name] for name in (DIFFERENCE, RATIO) if name in self.point]
-        return [own, *({**own, **_as_point(other)} for other in others)]
+        return terms(self.point)
 
     @property
     def possible(self) -> tuple[float, float]:
@@ -190,7 +188,3 @@ def has_axes(run: Observation, group: Group) -> bool:
 
 def _pairing(run: Observation, free: Sequence[str]) -> Hashable:
     return (run.seed, *(run.axes.get(name) for name in free))
-
-
-def _as_point(value: object) -> Point:
-    return value if isinstance(value, Mapping) else {}

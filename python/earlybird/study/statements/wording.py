@@ -10,7 +10,7 @@ from earlybird.statistics import Estimate
 from earlybird.study.language.items import Check, Number
 from earlybird.study.language.metrics import Metric, metric
 from earlybird.study.language.points import Point
-from earlybird.study.statements.verdicts import NO_RUNS, Finding
+from earlybird.study.statements.verdicts import NO_RUNS, ONE_SEED, Finding
 
 Printer: TypeAlias = Callable[[float], str]
 
@@ -118,12 +118,19 @@ def detail_text(findings: Sequence[Finding]) -> str:
         return "nothing measured at this scale"
     spoken = [finding for finding in tested if not finding.is_tie]
     outcomes = Counter(finding.holds for finding in spoken)
-    parts = [f"holds in {outcomes['yes']} of {len(tested)} cells"]
+    single = [finding for finding in spoken if finding.needs_seeds]
+    undecided = outcomes["undecided"] - len(single)
+    parts = [f"holds in {outcomes['yes']} of {len(tested)} cells"] if len(single) < len(spoken) or not single else []
     parts += [f"fails in {outcomes['no']}"] if outcomes["no"] else []
-    parts += [f"undecided in {outcomes['undecided']}"] if outcomes["undecided"] else []
+    parts += [f"undecided in {undecided}"] if undecided else []
+    parts += [f"one seed, whose means agree in {_agreeing(single)} of {len(single)} cells"] if single else []
     parts += [f"no difference in {len(tested) - len(spoken)}"] if len(spoken) < len(tested) else []
     parts += [f"{len(findings) - len(tested)} without a value"] if len(tested) < len(findings) else []
     return ", ".join(parts)
+
+
+def _agreeing(findings: Sequence[Finding]) -> int:
+    return sum(finding.note == ONE_SEED for finding in findings)
 
 
 def joined(*parts: str) -> str:
