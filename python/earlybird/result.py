@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from earlybird import files, notebook, text_view
     from earlybird.notebook import Picture
     from earlybird.plots import run
+    from earlybird.plots.run import Flows
 else:
     files = LateModule("earlybird.files")
     notebook = LateModule("earlybird.notebook")
@@ -175,14 +176,16 @@ class Result:
         """
         return files.write_result(self, Path(folder))
 
-    def plot(self, path: str | Path | None = None) -> Picture:
+    def plot(self, path: str | Path | None = None, *, flows: Flows | None = None) -> Picture:
         """
-        Draw the run over time: windows, round-trip times, the bottleneck's queue, when what was written arrived.
+        Draw the run over time: windows, round-trip times, the bottleneck's queue, arrivals, and the viewers' stalls.
 
+        `flows` are their names, or rows of the table `flows`, such as ``result.flows.sort("rto_count").tail(3)``
+        (default: four that last, the first of each group in front; at most ten can be told apart).
         `path` is a file to draw to as well, ending in ``.png``, ``.svg`` or ``.html``. Notebooks show the picture; its
         `lacking` says what is not in it because the run did not measure it.
         """
-        return run.picture(self, path)
+        return run.picture(self, path, flows)
 
     def __repr__(self) -> str:
         """Show itself in a shell: the main numbers of the summary."""

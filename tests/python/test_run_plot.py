@@ -6,13 +6,14 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pytest
 
 import earlybird
 from conftest import REPOSITORY, SMALL
 from earlybird import InputError, Result
 from earlybird.loading import resolve
-from earlybird.plots.chart import Curve
+from earlybird.plots.chart import Curve, named
 from earlybird.plots.run import MOST_FLOWS, _apart, clock, heading, line, measured, over_time, panels, stack
 from earlybird.plots.style import PLAIN
 from earlybird.plots.vega import specification
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conftest import Finished
+    from earlybird.plots.run import Flows
 
     Program = Callable[..., Finished]
 
@@ -141,3 +143,34 @@ def test_lines_of_startup_delays_lay_over_each_other_where_packets_were_much_lat
     assert _apart([1.0, 2.0, 3.0], 0.5) == (1.0, 2.0, 3.0)
     assert _apart([1.0, 2.0, 3.0, 7.0, 8.0, 15.0], 7.0) == (7.0, 15.0)
     assert _apart([1.0, 2.0], 7.0) == ()
+
+
+def test_the_flows_of_a_picture_could_not_be_chosen(result: Result) -> None:
+    by_name = result.plot(flows=["video3", "file2"])
+    rows = result.flows.filter(pl.col("flow").is_in(["video3", "file2"])).sort("flow", descending=True)
+    assert result.plot(flows=rows).specification == by_name.specification
+    assert [*named(by_name.chart)] == ["video3", "file2"]
+    assert by_name.chart.title.endswith("(seed 1, 2 of 8 flows)")
+
+
+@pytest.mark.parametrize(
+    ("flows", "message"),
+    [
+        (["video4"], "flows = 'video4': there is no such flow; did you mean 'video"),
+        ([], "flows: 0 are asked for; allowed: 1 to 10"),
+        (pl.DataFrame({"link": ["left-right"]}), "flows: the table has no column `flow`; it has link"),
+    ],
+)
+def test_flows_that_cannot_be_drawn_are_named(result: Result, flows: Flows, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        result.plot(flows=flows)
+
+
+def test_a_film_that_stalled_was_drawn_without_its_stalls() -> None:
+    scenario = resolve(REPOSITORY / "scenarios" / "adaptive-streaming.toml", {"duration": "80s", "rule": "throughput"})
+    result = earlybird.run(scenario, overrides={"network.dumbbell.bottleneck.rate": "400kb/s"})
+    assert result.stalls.height
+    (panel,) = [each for each in panels(result) if each.y and each.y.title == "stalled so far (s)"]
+    (film,) = [mark for mark in panel.marks if isinstance(mark, Curve)]
+    assert film.y[-1] == pytest.approx(result.stalls["stalled_s"].sum())
+    assert np.diff(np.asarray(film.x, dtype=float)).min() >= 0

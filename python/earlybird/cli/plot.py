@@ -20,6 +20,7 @@ NAME = "plot"
 EXAMPLES = examples(
     "earlybird run scenarios/vbr-video.toml --set measure.series=10ms --set measure.deliveries=true --output results",
     "earlybird plot results/KEY --output run.png",
+    "earlybird plot results/KEY --flow video3 --flow file0 --output run.png",
     "earlybird plot states.jsonl --output stream.html",
 )
 
@@ -35,6 +36,10 @@ def command(
     ],
     *,
     output: Annotated[Path, typer.Option(metavar="FILE.png|svg|html", help="The file to draw to.")],
+    flow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FLOW", help="A flow to draw; may be given several times.", show_default="four that last"),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Draw a run of any backend over time: windows, round-trip times, the bottleneck's queue, and arrivals."""
@@ -42,7 +47,7 @@ def command(
     if result.is_file():
         states.save(result, output)
     else:
-        lacking = results.Result.load(result).plot(output).lacking
+        lacking = results.Result.load(result).plot(output, flows=flow).lacking
     for sentence in lacking:
         echo_status(sentence)
     show_outcome({"path": str(output), "lacking": lacking}, f"Picture written to {output}", json=json)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import polars as pl
 
 from earlybird.errors import InputError
@@ -16,18 +17,23 @@ from earlybird.plots.style import DARK, DOTTED, MUTED, OTHERS, PLAIN, Style, tra
 from earlybird.plots.vega import drawn as drawing
 from earlybird.plots.vega import page
 from earlybird.quantities import parse_duration
+from earlybird.tables import one_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import TypeAlias
 
     from earlybird._core import ResolvedScenario
     from earlybird.plots.chart import Better, Mark, Values
     from earlybird.result import Result
 
+    Flows: TypeAlias = Sequence[str] | pl.DataFrame
+
 SAMPLES: Final = 400
 """Points of a line where the scenario does not say how often it is measured: as many as can be told apart."""
 
-MOST_FLOWS: Final = 4  # lines that can be told apart
+MOST_FLOWS: Final = 4  # flows that are drawn where none are asked for
+MOST_COLOURS: Final = len(OTHERS)  # lines that can be told apart
 
 MOST_DEADLINES: Final = 3
 APART: Final = 0.07  # part of a panel's height that a line with its name takes
@@ -51,14 +57,14 @@ def measured(scenario: ResolvedScenario) -> ResolvedScenario:
     return scenario.measuring(max(round(scenario.duration_s / SAMPLES * 1e9), 1))
 
 
-def picture(result: Result, path: str | Path | None) -> Picture:
+def picture(result: Result, path: str | Path | None, flows: Flows | None = None) -> Picture:
     """Draw a run, as `Result.plot` does; a page of HTML needs no other file."""
     result.require("flows")  # a model's result has none
-    lacking = missing(result)
-    drawn = panels(result)
+    lacking, names = missing(result), chosen(result, flows)
+    drawn = panels(result, names)
     if not drawn:
         raise InputError(" ".join(["there is nothing to draw.", *lacking]))
-    chart = stack(drawn, heading(result), clock(result))
+    chart = stack(drawn, heading(result, names), clock(result))
     if path is not None:
         write(path, chart)
     return Picture(chart, lacking)
@@ -90,25 +96,44 @@ def clock(result: Result) -> str:
     return "time (s)" if "backend" in result.summary else "simulated time (s)"
 
 
-def heading(result: Result) -> str:
+def chosen(result: Result, flows: Flows | None = None) -> list[str]:
+    """
+    Return the names of the flows to draw: those that are asked for, by name or as rows of a table, or the first four.
+
+    Raises `InputError` if the run has no flow of that name, or they are too many to be told apart.
+    """
+    if flows is None:
+        return _flows(result)[:MOST_FLOWS]
+    if isinstance(flows, pl.DataFrame) and "flow" not in flows.columns:
+        raise InputError(f"flows: the table has no column `flow`; it has {', '.join(flows.columns)}.")
+    names = list(dict.fromkeys(flows["flow"] if isinstance(flows, pl.DataFrame) else flows))
+    if not 1 <= len(names) <= MOST_COLOURS:
+        raise InputError(f"flows: {len(names)} are asked for; allowed: 1 to {MOST_COLOURS}, which can be told apart.")
+    for name in names:
+        one_of(name, result.flows["flow"], "flows", "flow")
+    return names
+
+
+def heading(result: Result, names: Sequence[str] | None = None) -> str:
     """Return the title: the scenario, its seed and backend, and the number of flows that are shown."""
-    every, shown = _flows(result), _shown(result)
+    every, shown = _flows(result), names or chosen(result)
     part = f", {len(shown)} of {len(every)} flows" if len(shown) < len(every) else ""
     title = result.scenario.get("title", "Scenario without a title")
     backend = f", in real time, backend `{result.summary['backend']}`" if "backend" in result.summary else ""
     return f"{title} (seed {result.seed}{part}{backend})"
 
 
-def panels(result: Result) -> list[Panel]:
-    """Return what the run has to show, from the sender to the viewer."""
-    styles = _styles(result)
+def panels(result: Result, names: Sequence[str] | None = None) -> list[Panel]:
+    """Return what the run has to show of these flows, from the sender to the viewer."""
+    styles = _styles(result, names or chosen(result))
     every = [*_sampled(result, styles), *([_delays(result, styles)] if "deliveries" in result.tables else [])]
+    if "stalls" in result.tables:
+        every.append(over_time("stalled so far (s)", _stalled(result, styles), better="smaller"))
     return [panel for panel in every if panel.marks]
 
 
-def _styles(result: Result) -> dict[str, Style]:
+def _styles(result: Result, names: Sequence[str]) -> dict[str, Style]:
     """Choose looks by the flows' transports where these differ, else by their order."""
-    names = _shown(result)
     flows = result.flows.filter(pl.col("flow").is_in(names))
     transports = dict(flows.select("flow", "transport").iter_rows())
     is_clear = len(set(transports.values())) == len(names)
@@ -153,10 +178,6 @@ def _flows(result: Result) -> list[str]:
     return names
 
 
-def _shown(result: Result) -> list[str]:
-    return _flows(result)[:MOST_FLOWS]
-
-
 def _series(result: Result, quantity: str, styles: dict[str, Style], scale: float = 1.0) -> tuple[Curve, ...]:
     # ns-2 forgets its smoothed round-trip time at a timeout: then there is none.
     is_known = pl.col("value").is_finite() & ((pl.col("value") > 0) | (pl.col("quantity") != "srtt_s"))
@@ -167,6 +188,19 @@ def _series(result: Result, quantity: str, styles: dict[str, Style], scale: floa
         for name, rows in samples.items()
         if rows.height
     )
+
+
+def _stalled(result: Result, styles: dict[str, Style]) -> Iterator[Curve]:
+    """Draw how long each viewer has stalled by then: level while it plays, rising while it stalls."""
+    end = float(result.summary["duration_s"])
+    for name, style in styles.items():
+        stalls = result.stalls.filter(pl.col("flow") == name).sort("time_s")
+        if stalls.height:
+            starts, lengths = stalls["time_s"].to_numpy(), stalls["stalled_s"].to_numpy()
+            sums = np.cumsum(lengths)
+            times = np.column_stack([starts, starts + lengths]).ravel()
+            heights = np.column_stack([sums - lengths, sums]).ravel()
+            yield line(name, style, np.array([0.0, *times, end]), np.array([0.0, *heights, sums[-1]]))
 
 
 def _delays(result: Result, styles: dict[str, Style]) -> Panel:
