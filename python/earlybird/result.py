@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from earlybird import files, notebook, text_view
+    from earlybird import files, notebook, pandas_tables, text_view
     from earlybird.notebook import Picture
     from earlybird.plots import run
     from earlybird.plots.run import Flows
 else:
     files = LateModule("earlybird.files")
     notebook = LateModule("earlybird.notebook")
+    pandas_tables = LateModule("earlybird.pandas_tables")
     run = LateModule("earlybird.plots.run")
     text_view = LateModule("earlybird.text_view")
 
@@ -81,6 +82,10 @@ class Result:
         if name not in self._tables:
             self._tables[name] = self.sources[name]()
         return self._tables[name]
+
+    def to_pandas(self, name: str = "flows") -> Any:  # noqa: ANN401, as pandas need not be installed
+        """Return a table by name as a `pandas.DataFrame`; raises `MissingPackageError` if pandas is not installed."""
+        return pandas_tables.to_pandas(self.table(name))
 
     def require(self, name: str) -> None:
         """Raise InputError if the run did not measure a table of that name."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from earlybird import cluster, notebook, sweep_tables, text_view
+    from earlybird import cluster, notebook, pandas_tables, sweep_tables, text_view
     from earlybird import progress as progress_bars
     from earlybird._core import ResolvedScenario
     from earlybird.plots import sweep as sweep_plot
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 else:
     cluster = LateModule("earlybird.cluster")
     notebook = LateModule("earlybird.notebook")
+    pandas_tables = LateModule("earlybird.pandas_tables")
     sweep_plot = LateModule("earlybird.plots.sweep")
     progress_bars = LateModule("earlybird.progress")
     sweep_tables = LateModule("earlybird.sweep_tables")
@@ -99,6 +100,10 @@ class SweepResult:
         ``collect()`` reads it. A key of the grid that is a column of the table too gets ``run_`` in front.
         """
         return sweep_tables.joined_table(self.planned, self.store, name)
+
+    def to_pandas(self, name: str = "flows") -> Any:  # noqa: ANN401, as pandas need not be installed
+        """Return `table` as a `pandas.DataFrame`; raises `MissingPackageError` if pandas is not installed."""
+        return pandas_tables.to_pandas(self.table(name).collect())
 
     def plot(self, measure: str | None = None) -> notebook.Picture:
         """

@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conftest import REPOSITORY
-from earlybird.extras import EXTRAS
+import earlybird
+from conftest import REPOSITORY, SMALL
+from earlybird.extras import EXTRAS, MissingPackageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,3 +68,21 @@ def test_a_command_that_lacks_a_package_names_its_extra(tmp_path: Path, argument
     assert done.returncode == 2
     assert f"pip install 'earlybird[{extra}]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(find_spec("pandas") is not None, reason="pandas is installed")
+def test_tables_without_pandas_reported_a_package_of_arrow() -> None:
+    result = earlybird.run(SMALL)
+    with pytest.raises(MissingPackageError, match=r"needs the package pandas, .* `pip install pandas` installs it"):
+        result.to_pandas()
+
+
+def test_tables_for_pandas_take_no_other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pandas.py").write_text("DataFrame = dict\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "pandas", raising=False)
+    result = earlybird.run(SMALL)
+    columns = result.to_pandas("lateness")
+    assert [*columns] == result.lateness.columns
+    assert columns["group"].tolist() == result.lateness["group"].to_list()
+    monkeypatch.delitem(sys.modules, "pandas")
