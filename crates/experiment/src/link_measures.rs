@@ -1,6 +1,8 @@
 //! The measurements of a link in the measured interval of a run.
 
+use crate::media::quantile;
 use earlybird_sim::{Arrivals, Link, LinkCounts, LinkReading};
+use earlybird_units::Duration;
 
 /// What the tables and the summary tell of a link.
 // A large network has more links than flows: nothing is kept that no column needs.
@@ -17,6 +19,8 @@ pub(crate) struct LinkMeasures {
     pub(crate) packets_per_second: f64,
     pub(crate) mean_queue_packets: f64,
     pub(crate) mean_queue_delay_ms: f64,
+    /// p50, p95 and p99 of the queueing delay; NaN if delays are not kept.
+    pub(crate) queue_delay_percentiles_ms: [f64; 3],
     pub(crate) max_queue_packets: u64,
 }
 
@@ -41,6 +45,7 @@ impl LinkMeasures {
             packets_per_second: packets as f64 / (end.at - start.at).as_secs_f64(),
             mean_queue_packets: end.mean_queue_since(&start),
             mean_queue_delay_ms: end.mean_queue_delay_ms_since(&start),
+            queue_delay_percentiles_ms: percentiles_ms(link.queueing_delays()),
             max_queue_packets: end.max_queue as u64,
         }
     }
@@ -50,6 +55,13 @@ impl GroupMeasures {
     fn between((end, start): (&LinkCounts, &LinkCounts)) -> Self {
         Self { total: *end, arrivals: end.arrived_after(start), bytes_out: end.bytes_out - start.bytes_out }
     }
+}
+
+/// Returns p50, p95 and p99 in milliseconds; NaN of nothing.
+fn percentiles_ms(delays: &[Duration]) -> [f64; 3] {
+    let mut delays = delays.to_vec();
+    delays.sort_unstable();
+    [0.5, 0.95, 0.99].map(|share| quantile(&delays, share).map_or(f64::NAN, |delay| 1e3 * delay.as_secs_f64()))
 }
 
 fn utilisation(link: &Link, start: &LinkReading, end: &LinkReading) -> f64 {

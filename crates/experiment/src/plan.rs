@@ -49,6 +49,8 @@ pub(crate) struct Plan {
     pub(crate) end: Instant,
     pub(crate) network: NetworkModel,
     counts_queue_lengths: bool,
+    /// Whether links keep their queueing delays.
+    keeps_delays: bool,
     seeds: SeedTree,
 }
 
@@ -92,7 +94,17 @@ impl Plan {
         let bottleneck = scenario.measure.bottleneck.clone().map_or_else(derived, Ok)?;
         let network = scenario.network.clone();
         let counts_queue_lengths = scenario.measure.queue_positions;
-        Ok(Self { flows: Vec::new(), groups, bottleneck, warm_up, end, network, counts_queue_lengths, seeds })
+        Ok(Self {
+            flows: Vec::new(),
+            groups,
+            bottleneck,
+            warm_up,
+            end,
+            network,
+            counts_queue_lengths,
+            keeps_delays: scenario.measure.percentiles,
+            seeds,
+        })
     }
 
     /// Returns the plan of a network without flows, which runs without end.
@@ -105,6 +117,7 @@ impl Plan {
             end: Instant::NEVER,
             network: network.clone(),
             counts_queue_lengths: false,
+            keeps_delays: false,
             seeds: SeedTree::new(seed),
         }
     }
@@ -359,6 +372,9 @@ fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: String,
     network.set_impairments(id, impairments_of(&|name| plan.filter_of(name), channel, seeds));
     // Must be set before the first packet.
     network.link_mut(id).measure_between(plan.warm_up, plan.end);
+    if plan.keeps_delays {
+        network.link_mut(id).keep_queueing_delays();
+    }
     // Counting by group costs memory and time per packet: only the bottleneck's counts are reported.
     if is_bottleneck {
         network.link_mut(id).count_groups(plan.groups.len());

@@ -61,6 +61,8 @@ pub(crate) struct FlowRecord {
     /// Log of its encoder, if it streams live or in segments.
     pub(crate) encoder: Option<EncoderLog>,
     pub(crate) base_timeouts: Vec<Duration>,
+    /// RTT samples of the time in which it is measured, if they are kept.
+    pub(crate) rtts: Vec<Duration>,
     pub(crate) thresholds: Vec<Duration>,
     /// The times and causes of window reductions of media flows, if bursts are measured.
     pub(crate) loss_reactions: Vec<(Instant, LossReaction)>,
@@ -116,6 +118,11 @@ impl FlowRecord {
     /// Returns whether the amount of its data is given: then it is measured from its start to its completion.
     pub(crate) const fn is_finite(&self) -> bool {
         self.size.is_some()
+    }
+
+    /// Returns whether this time belongs to those in which the flow is measured, if anything is measured.
+    fn is_measured(&self, at: Instant, from: Option<Instant>) -> bool {
+        from.is_some_and(|from| self.is_finite() || at >= from)
     }
 
     /// Returns the packets that were sent while the flow was measured.
@@ -228,6 +235,8 @@ pub struct Recorder {
     pub(crate) drops: DropLog,
     keeps_duplicates: bool,
     keeps_loss_reactions: bool,
+    /// Start of the measured interval, if RTT samples are kept.
+    rtts_from: Option<Instant>,
 }
 
 /// Subjects of series: flows by their number, links from here on.
@@ -260,6 +269,7 @@ impl Recorder {
             drops: DropLog::new(plan),
             keeps_duplicates: scenario.measure.duplicates,
             keeps_loss_reactions: measures_bursts,
+            rtts_from: scenario.measure.percentiles.then_some(plan.warm_up),
         }
     }
 
@@ -319,7 +329,14 @@ impl Observer for Recorder {
                     self.duplicates.push(DuplicateRecord { flow: id, at, count, age, threshold });
                 }
             }
-            TraceEvent::BaseRto(base) if flow.media.is_some() => flow.base_timeouts.push(base),
+            TraceEvent::RttSample(sample) => {
+                if flow.media.is_some() {
+                    flow.base_timeouts.push(sample.base_rto);
+                }
+                if flow.is_measured(at, self.rtts_from) {
+                    flow.rtts.push(sample.rtt);
+                }
+            }
             _ => {}
         }
     }

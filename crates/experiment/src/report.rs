@@ -80,6 +80,8 @@ fn flows(plan: &Plan, recorder: &Recorder) -> Table {
     let plans = || plan.flows.iter();
     let drops = recorder.drops.by_flow(plan.flows.len());
     let group = |index: usize| &plan.groups[index];
+    let rtts: Vec<_> = records().map(|flow| sorted(&flow.rtts)).collect();
+    let rtt = |share: f64| rtts.iter().map(move |rtts| 1e3 * seconds(quantile(rtts, share)));
     let transports: Vec<String> = plan.groups.iter().map(|group| group.transport.to_string()).collect();
     let table = Table::default()
         .string("group", plans().map(|flow| group(flow.group).flow.name.clone()))
@@ -106,6 +108,9 @@ fn flows(plan: &Plan, recorder: &Recorder) -> Table {
         .float("throughput_bps", records().map(|flow| flow.throughput(plan)))
         .float("completion_time_s", records().map(|flow| seconds(flow.completion_time())))
         .float("min_rtt_ms", records().map(|flow| 1e3 * seconds(flow.min_rtt)))
+        .float("rtt_p50_ms", rtt(0.5))
+        .float("rtt_p95_ms", rtt(0.95))
+        .float("rtt_p99_ms", rtt(0.99))
         .float("limited_by_network", records().map(|flow| share(flow, flow.limited.network)))
         .float("limited_by_window", records().map(|flow| share(flow, flow.limited.largest_window)))
         .float("limited_by_receiver", records().map(|flow| share(flow, flow.limited.receiver)))
@@ -228,6 +233,9 @@ fn links(network: &Network, measures: &[LinkMeasures]) -> Table {
         .float("packets_per_second", links().map(|link| link.packets_per_second))
         .float("mean_queue_packets", links().map(|link| link.mean_queue_packets))
         .float("mean_queue_delay_ms", links().map(|link| link.mean_queue_delay_ms))
+        .float("queue_delay_p50_ms", links().map(|link| link.queue_delay_percentiles_ms[0]))
+        .float("queue_delay_p95_ms", links().map(|link| link.queue_delay_percentiles_ms[1]))
+        .float("queue_delay_p99_ms", links().map(|link| link.queue_delay_percentiles_ms[2]))
         .integer("max_queue_packets", links().map(|link| link.max_queue_packets))
         // Impairments are in the order of the links, one for each.
         .integer("packets_reordered", network.all_impairments().map(|link| link.packets_reordered))

@@ -55,6 +55,10 @@ pub(crate) fn summarise(
         ("bottleneck_packets".into(), view.of_bottleneck(|link| Value::Integer(link.total.packets_out))),
         ("utilisation".into(), view.of_bottleneck(|link| Value::Float(link.utilisation))),
         ("mean_queue_delay_ms".into(), view.of_bottleneck(|link| Value::Float(link.mean_queue_delay_ms))),
+        ("queue_delay_p50_ms".into(), view.queue_delay(0)),
+        ("queue_delay_p95_ms".into(), view.queue_delay(1)),
+        ("queue_delay_p99_ms".into(), view.queue_delay(2)),
+        ("jain_index".into(), view.jain_index().map(Value::Float)),
         ("first_group_rate_ratio".into(), view.first_group_rate_ratio().map(Value::Float)),
         ("rto_count".into(), media(&|flow| flow.statistics.timeouts as f64)),
         ("frozen_s".into(), media(&|flow| flow.statistics.frozen.as_secs_f64())),
@@ -254,6 +258,23 @@ impl View<'_> {
         let fair = (of_first + of_others) as f64 / (first.len() + others.len()) as f64;
         let is_shared = !first.is_empty() && !others.is_empty() && fair > 0.0;
         is_shared.then(|| of_first as f64 / first.len() as f64 / fair)
+    }
+
+    /// Returns a percentile of the queueing delay at the bottleneck, if delays are kept.
+    fn queue_delay(&self, number: usize) -> Option<Value> {
+        let delay = self.bottleneck.as_ref()?.queue_delay_percentiles_ms[number];
+        (!delay.is_nan()).then_some(Value::Float(delay))
+    }
+
+    /// Returns Jain's fairness index of the rates of the flows that share the bottleneck, if there are two or more: 1 if
+    /// all are equal, 1/n if one has all (Jain, Chiu and Hawe 1984).
+    fn jain_index(&self) -> Option<f64> {
+        let (mut flows, mut sum, mut squares) = (0_u32, 0.0, 0.0);
+        for (_, flow) in self.sharing() {
+            let bytes = flow.bytes_after_warm_up() as f64;
+            (flows, sum, squares) = (flows + 1, sum + bytes, squares + bytes * bytes);
+        }
+        (flows > 1 && sum > 0.0).then(|| sum * sum / (f64::from(flows) * squares))
     }
 
     fn arrivals(&self) -> Option<Arrivals> {

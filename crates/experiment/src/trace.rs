@@ -235,7 +235,7 @@ impl Observer for FlowTrace {
         }
         match event {
             TraceEvent::Window { cwnd, ssthresh } => self.decisions.push((at, Decision::Window(cwnd, ssthresh))),
-            TraceEvent::BaseRto(_) if !self.decisions.is_empty() => self.decisions.push((at, Decision::Sample)),
+            TraceEvent::RttSample(_) if !self.decisions.is_empty() => self.decisions.push((at, Decision::Sample)),
             _ => {}
         }
     }

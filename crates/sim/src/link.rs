@@ -5,6 +5,7 @@
 //! see [`event_driven`].
 
 mod backlog;
+mod delay_log;
 mod event_driven;
 mod reading;
 
@@ -20,6 +21,7 @@ use event_driven::QueueServer;
 use std::mem::offset_of;
 
 use backlog::LinkBacklog;
+use delay_log::DelayLog;
 pub(crate) use event_driven::EnqueueOutcome;
 pub use reading::{Arrivals, LinkCounts, LinkReading};
 use reading::{Held, MeasuredInterval};
@@ -197,6 +199,8 @@ const _: () = {
 struct ColdFields {
     settings: LinkSettings,
     measured: MeasuredInterval,
+    /// Set by [`Link::keep_queueing_delays`], on a link of the analytic model.
+    delays: Option<DelayLog>,
 }
 
 impl Link {
@@ -225,7 +229,7 @@ impl Link {
             groups: Vec::new(),
             queue_lengths: None,
             max_backlog: 0,
-            cold: Box::new(ColdFields { settings, measured: MeasuredInterval::default() }),
+            cold: Box::new(ColdFields { settings, measured: MeasuredInterval::default(), delays: None }),
         }
     }
 
@@ -239,6 +243,25 @@ impl Link {
         (self.is_plain, self.fast_path_bytes) = (false, 0);
         // Every packet must now take the slow path, which counts.
         self.queue_lengths = Some(Box::new(QueueLengths { counts: vec![Vec::new(); groups] }));
+    }
+
+    /// Keeps the queueing delay of each packet whose transmission begins in the measured interval, which must be set
+    /// before.
+    pub fn keep_queueing_delays(&mut self) {
+        let log = DelayLog::new(self.cold.measured.ends());
+        if let Some(server) = &mut self.server {
+            server.keep_delays(log);
+            return;
+        }
+        (self.is_plain, self.fast_path_bytes) = (false, 0);
+        // Every packet must now take the slow path, which keeps its delay.
+        self.cold.delays = Some(log);
+    }
+
+    /// Returns the queueing delays that were kept, in the order of the packets; none unless asked for.
+    pub fn queueing_delays(&self) -> &[Duration] {
+        let of_server = self.server.as_ref().and_then(|server| server.delay_log());
+        of_server.or(self.cold.delays.as_ref()).map_or(&[], DelayLog::delays)
     }
 
     /// Returns by group how many packets found 0, 1, 2 … packets waiting when they came to the queue, those included that it
@@ -334,6 +357,10 @@ impl Link {
         // Loss rules and histograms must see every packet, so that such links never use the fast path.
         let fits = self.is_plain && u64::from(bytes) < self.max_bytes_when_idle;
         self.fast_path_bytes = if fits { bytes } else { 0 };
+        if let Some(log) = &mut self.cold.delays {
+            let start = if is_idle { now.at } else { self.free_at.at };
+            log.note(start, start - now.at);
+        }
         if is_idle {
             let time = self.clock.send_first(bytes);
             self.transmit_at(now, time)

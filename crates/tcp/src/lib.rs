@@ -116,4 +116,4 @@ pub use real_time::{Frame, RealTime, RealTimeStatistics, SkipResponse, WriteErro
 pub use send::counters::busy_time::LimitedTimes;
 pub use send::loss::timer::TimerValue;
 pub use stream::{Assembler, Ring};
-pub use trace::{Cx, Statistics, Trace, TraceEvent};
+pub use trace::{Cx, RttSample, Statistics, Trace, TraceEvent};

@@ -49,8 +49,17 @@ pub enum TraceEvent {
         /// The slow-start threshold in segments.
         ssthresh: f64,
     },
-    /// The timeout was computed anew, before floor and back-off.
-    BaseRto(Duration),
+    /// The round-trip time was measured.
+    RttSample(RttSample),
+}
+
+/// A sample of the round-trip time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RttSample {
+    /// The time from sending to the acknowledgement; in milliseconds where an echoed timestamp (RFC 7323 §4) tells it.
+    pub rtt: Duration,
+    /// The timeout that follows from all samples, before floor and back-off.
+    pub base_rto: Duration,
 }
 
 /// Counters of a sender over its whole life.

@@ -23,6 +23,8 @@ pub struct Measure {
     pub duplicates: bool,
     /// Count by group how many packets its packets found waiting at the bottleneck in the measured interval (default false).
     pub queue_positions: bool,
+    /// Keep every queueing delay and every RTT sample for their percentiles (default false): 8 bytes each.
+    pub percentiles: bool,
     /// Keep the delivery time of every unit of the media flows (default false).
     pub deliveries: bool,
     /// Keep when every packet of the media flows that was lost or sent again was sent first and last (default false).
@@ -89,6 +91,7 @@ impl Default for Measure {
             series: None,
             duplicates: false,
             queue_positions: false,
+            percentiles: false,
             deliveries: false,
             transmissions: false,
             bursts: None,

@@ -1,5 +1,6 @@
 //! Links whose departure times are unknown on arrival: their queue or their rate decides later.
 
+use super::delay_log::DelayLog;
 use super::reading::Held;
 use super::{Link, LinkSettings};
 use crate::ids::SlotId;
@@ -52,6 +53,7 @@ struct Delays {
     /// Sum of the queueing delays of the packets whose transmission has begun.
     delay_sum: Duration,
     packets_started: u64,
+    log: Option<DelayLog>,
 }
 
 impl Delays {
@@ -71,6 +73,9 @@ impl Delays {
         self.leave(now, since);
         self.delay_sum += now - since;
         self.packets_started += 1;
+        if let Some(log) = &mut self.log {
+            log.note(now, now - since);
+        }
     }
 
     /// Returns the time integral of the queue length up to now.
@@ -126,6 +131,14 @@ impl QueueServer {
             opportunity_left: 0,
             is_busy: false,
         })
+    }
+
+    pub(super) fn keep_delays(&mut self, log: DelayLog) {
+        self.delays.log = Some(log);
+    }
+
+    pub(super) fn delay_log(&self) -> Option<&DelayLog> {
+        self.delays.log.as_ref()
     }
 
     pub(super) fn len(&self) -> usize {

@@ -181,6 +181,10 @@ impl MeasuredInterval {
         self.passed += 1;
     }
 
+    pub(super) fn ends(&self) -> [Instant; 2] {
+        self.ends
+    }
+
     pub(super) fn from(&self) -> Instant {
         self.ends[0]
     }

@@ -259,12 +259,12 @@ impl Loss {
     /// Measures the round trip of an ACK that advances, and restarts the timer (RFC 6298 (5.3)).
     #[inline]
     pub(super) fn on_progress(&mut self, cx: &mut Cx<'_>, rtt: Option<Duration>, scoreboard: &Scoreboard) {
-        let base = match rtt {
+        let sample = match rtt {
             Some(rtt) => self.timer.on_sample(cx.now, rtt, scoreboard.una()),
             None => self.timer.on_progress(cx.now, scoreboard.una()),
         };
-        if let Some(base) = base {
-            cx.trace.record(cx.now, TraceEvent::BaseRto(base));
+        if let Some(sample) = sample {
+            cx.trace.record(cx.now, TraceEvent::RttSample(sample));
         }
         self.restart_timer(cx.now, scoreboard);
     }

@@ -2,6 +2,7 @@
 
 use crate::policy::rto::{Estimator, RtoEstimator};
 use crate::policy::rto::{RtoConfig, RtoRule};
+use crate::trace::RttSample;
 use earlybird_units::{Duration, Instant};
 
 /// The timer of one sender.
@@ -128,9 +129,9 @@ impl RetransmissionTimer {
         }
     }
 
-    /// Records that everything below `una` is acknowledged; returns the new base timeout if a measurement ended.
+    /// Records that everything below `una` is acknowledged; returns the sample if a measurement ended.
     #[inline]
-    pub(crate) fn on_progress(&mut self, now: Instant, una: u64) -> Option<Duration> {
+    pub(crate) fn on_progress(&mut self, now: Instant, una: u64) -> Option<RttSample> {
         let sent = self.end_measurement(now, una)?;
         self.sample(now, sent)
     }
@@ -149,10 +150,10 @@ impl RetransmissionTimer {
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
     }
 
-    /// Takes a sample that needs no running measurement (RFC 7323 §4.1); returns the new base timeout. Everything below
-    /// `una` is acknowledged.
+    /// Takes a sample that needs no running measurement (RFC 7323 §4.1), and returns it. Everything below `una` is
+    /// acknowledged.
     #[inline]
-    pub(crate) fn on_sample(&mut self, now: Instant, rtt: Duration, una: u64) -> Option<Duration> {
+    pub(crate) fn on_sample(&mut self, now: Instant, rtt: Duration, una: u64) -> Option<RttSample> {
         // An echoed timestamp counts milliseconds and can be shorter than the path: only times of sending decide the
         // shortest round trip.
         self.end_measurement(now, una);
@@ -160,13 +161,13 @@ impl RetransmissionTimer {
         self.sample(now, Instant::from_nanos(now.as_nanos().saturating_sub(rtt.as_nanos())))
     }
 
-    fn sample(&mut self, now: Instant, sent: Instant) -> Option<Duration> {
+    fn sample(&mut self, now: Instant, sent: Instant) -> Option<RttSample> {
         self.estimator.on_sample(sent, now);
         let base = self.estimator.base();
         self.linear = 0;
         // A valid sample ends the back-off (RFC 6298 §5, Karn's algorithm).
         self.set_timeout(1, base);
-        base
+        base.map(|base_rto| RttSample { rtt: now - sent, base_rto })
     }
 
     /// Returns whether every ACK that advances measures a round trip.
