@@ -1246,6 +1246,10 @@ class Measure:
     """
     Keep the age of every duplicate ACK of the media flows beside the early-retransmission threshold (default false).
     """
+    percentiles: bool | Parameter | None = None
+    """
+    Keep every queueing delay and every RTT sample for their percentiles (default false): 8 bytes each.
+    """
     queue_positions: bool | Parameter | None = None
     """
     Count by group how many packets its packets found waiting at the bottleneck in the measured interval (default false).
