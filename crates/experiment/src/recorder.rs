@@ -61,8 +61,6 @@ pub(crate) struct FlowRecord {
     /// Log of its encoder, if it streams live or in segments.
     pub(crate) encoder: Option<EncoderLog>,
     pub(crate) base_timeouts: Vec<Duration>,
-    /// RTT samples of the time in which it is measured, if they are kept.
-    pub(crate) rtts: Vec<Duration>,
     pub(crate) thresholds: Vec<Duration>,
     /// The times and causes of window reductions of media flows, if bursts are measured.
     pub(crate) loss_reactions: Vec<(Instant, LossReaction)>,
@@ -118,11 +116,6 @@ impl FlowRecord {
     /// Returns whether the amount of its data is given: then it is measured from its start to its completion.
     pub(crate) const fn is_finite(&self) -> bool {
         self.size.is_some()
-    }
-
-    /// Returns whether this time belongs to those in which the flow is measured, if anything is measured.
-    fn is_measured(&self, at: Instant, from: Option<Instant>) -> bool {
-        from.is_some_and(|from| self.is_finite() || at >= from)
     }
 
     /// Returns the packets that were sent while the flow was measured.
@@ -235,8 +228,17 @@ pub struct Recorder {
     pub(crate) drops: DropLog,
     keeps_duplicates: bool,
     keeps_loss_reactions: bool,
-    /// Start of the measured interval, if RTT samples are kept.
-    rtts_from: Option<Instant>,
+    /// RTT samples, if they are kept.
+    pub(crate) rtts: Option<RttLog>,
+}
+
+/// By flow, the RTT samples of the time in which it is measured.
+// Apart from the records of flows, which every ACK reads.
+#[derive(Debug)]
+pub(crate) struct RttLog {
+    /// Start of the measured interval.
+    from: Instant,
+    pub(crate) by_flow: Vec<Vec<Duration>>,
 }
 
 /// Subjects of series: flows by their number, links from here on.
@@ -261,6 +263,7 @@ impl Recorder {
                 ..FlowRecord::default()
             }
         };
+        let rtts = || RttLog { from: plan.warm_up, by_flow: vec![Vec::new(); plan.flows.len()] };
         Self {
             flows: plan.flows.iter().map(|flow| record(&plan.groups[flow.group], flow.start)).collect(),
             timeouts: Vec::new(),
@@ -269,7 +272,7 @@ impl Recorder {
             drops: DropLog::new(plan),
             keeps_duplicates: scenario.measure.duplicates,
             keeps_loss_reactions: measures_bursts,
-            rtts_from: scenario.measure.percentiles.then_some(plan.warm_up),
+            rtts: scenario.measure.percentiles.then(rtts),
         }
     }
 
@@ -333,8 +336,10 @@ impl Observer for Recorder {
                 if flow.media.is_some() {
                     flow.base_timeouts.push(sample.base_rto);
                 }
-                if flow.is_measured(at, self.rtts_from) {
-                    flow.rtts.push(sample.rtt);
+                if let Some(log) = &mut self.rtts
+                    && (flow.is_finite() || at >= log.from)
+                {
+                    log.by_flow[id.0 as usize].push(sample.rtt);
                 }
             }
             _ => {}

@@ -80,8 +80,11 @@ fn flows(plan: &Plan, recorder: &Recorder) -> Table {
     let plans = || plan.flows.iter();
     let drops = recorder.drops.by_flow(plan.flows.len());
     let group = |index: usize| &plan.groups[index];
-    let rtts: Vec<_> = records().map(|flow| sorted(&flow.rtts)).collect();
-    let rtt = |share: f64| rtts.iter().map(move |rtts| 1e3 * seconds(quantile(rtts, share)));
+    let rtts: Option<Vec<_>> = recorder.rtts.as_ref().map(|log| log.by_flow.iter().map(|rtts| sorted(rtts)).collect());
+    let rtt = |share: f64| -> Vec<f64> {
+        let of_flow = |rtts: &Vec<Duration>| 1e3 * seconds(quantile(rtts, share));
+        rtts.as_ref().map_or_else(|| vec![f64::NAN; plan.flows.len()], |rtts| rtts.iter().map(of_flow).collect())
+    };
     let transports: Vec<String> = plan.groups.iter().map(|group| group.transport.to_string()).collect();
     let table = Table::default()
         .string("group", plans().map(|flow| group(flow.group).flow.name.clone()))

@@ -357,7 +357,10 @@ impl Link {
         // Loss rules and histograms must see every packet, so that such links never use the fast path.
         let fits = self.is_plain && u64::from(bytes) < self.max_bytes_when_idle;
         self.fast_path_bytes = if fits { bytes } else { 0 };
-        if let Some(log) = &mut self.cold.delays {
+        // A plain link is spared the look at a cold field.
+        if !self.is_plain
+            && let Some(log) = &mut self.cold.delays
+        {
             let start = if is_idle { now.at } else { self.free_at.at };
             log.note(start, start - now.at);
         }
