@@ -2,8 +2,10 @@
 //! header. Captures of any program can be read, for the TCP segments in them.
 #![forbid(unsafe_code)]
 
+mod encapsulation;
 mod frames;
 mod reading;
+mod tcp_header;
 
 pub use reading::{Reading, Segment, read};
 

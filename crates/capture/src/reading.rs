@@ -1,9 +1,11 @@
 //! Reads the TCP segments of a capture: pcap of either byte order and resolution, or pcapng.
 
+use crate::encapsulation::{CUT, Other, ip_packet};
 use crate::frames::{Frames, plain};
-use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TransportSlice};
+use crate::tcp_header::TcpHeader;
+use etherparse::{LaxNetSlice, LaxSlicedPacket};
 use pcap_file::DataLink;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -23,6 +25,8 @@ pub struct Segment {
     pub ack: u32,
     /// Payload bytes as sent, even if fewer were captured.
     pub payload: u32,
+    /// The identification of its IP packet; 0 with IPv6.
+    pub ip_id: u16,
     /// Whether it is a SYN.
     pub is_syn: bool,
     /// Whether it has the ACK flag.
@@ -40,6 +44,8 @@ pub struct Reading {
     pub segments: Vec<Segment>,
     /// The number of packets of any protocol.
     pub packets: u64,
+    /// How many packets were no TCP segments that could be read, by what they are.
+    pub others: BTreeMap<&'static str, u64>,
     /// The reason why the file counts as truncated, if it does.
     pub breaks_off: Option<String>,
 }
@@ -55,14 +61,17 @@ pub fn read(path: &Path) -> io::Result<Reading> {
     loop {
         let taken = frames.next(|frame| {
             reading.packets += 1;
-            if let Some((ends, segment)) = segment(frame.link, frame.data, frame.original_len) {
-                let (connection, backwards) = place(&mut known, &mut reading.connections, ends);
-                if places.len() < reading.connections.len() {
-                    places.push(frame.interface);
+            match segment(frame.link, frame.data, frame.original_len) {
+                Ok((ends, segment)) => {
+                    let (connection, backwards) = place(&mut known, &mut reading.connections, ends, &segment);
+                    if places.len() < reading.connections.len() {
+                        places.push(frame.interface);
+                    }
+                    if places[connection as usize] == frame.interface {
+                        reading.segments.push(Segment { at_ns: frame.at_ns, connection, backwards, ..segment });
+                    }
                 }
-                if places[connection as usize] == frame.interface {
-                    reading.segments.push(Segment { at_ns: frame.at_ns, connection, backwards, ..segment });
-                }
+                Err(other) => *reading.others.entry(other).or_default() += 1,
             }
         });
         match taken {
@@ -76,81 +85,99 @@ pub fn read(path: &Path) -> io::Result<Reading> {
     }
 }
 
-/// Returns the number of a connection, and assigns one to a new connection.
-fn place(
-    known: &mut HashMap<[SocketAddr; 2], u32>,
-    connections: &mut Vec<[SocketAddr; 2]>,
-    [from, to]: [SocketAddr; 2],
-) -> (u32, bool) {
-    if let Some(&number) = known.get(&[to, from]) {
-        return (number, true);
-    }
-    let number = *known.entry([from, to]).or_insert_with(|| {
-        connections.push([from, to]);
-        connections.len() as u32 - 1
-    });
-    (number, false)
+/// What is known of the latest connection between two ends: its number, the sequence number of its SYN in each direction, and
+/// whether it has carried data.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    number: u32,
+    initial: [Option<u32>; 2],
+    has_data: bool,
 }
 
-/// Parses the TCP header of a packet; time and connection are set by the caller.
-fn segment(link: DataLink, data: &[u8], original_len: u32) -> Option<([SocketAddr; 2], Segment)> {
-    let packet = sliced(link, data)?;
-    let Some(TransportSlice::Tcp(tcp)) = packet.transport else { return None };
+impl Known {
+    const fn new(number: u32) -> Self {
+        Self { number, initial: [None; 2], has_data: false }
+    }
+
+    /// Returns whether a segment opens another connection: a SYN after data, or one with another sequence number.
+    fn is_reopened_by(&self, segment: &Segment, backwards: bool) -> bool {
+        let initial = self.initial[usize::from(backwards)];
+        let is_other = initial.is_some_and(|initial| initial != segment.seq);
+        segment.is_syn && (is_other || self.has_data && !segment.is_ack)
+    }
+}
+
+/// Returns the number of a connection, and assigns one to a new connection: between new ends, or opened
+/// anew between the same ones.
+fn place(
+    known: &mut HashMap<[SocketAddr; 2], Known>,
+    connections: &mut Vec<[SocketAddr; 2]>,
+    [from, to]: [SocketAddr; 2],
+    segment: &Segment,
+) -> (u32, bool) {
+    let backwards = known.contains_key(&[to, from]);
+    let ends = if backwards { [to, from] } else { [from, to] };
+    let number = connections.len() as u32;
+    let latest = known.entry(ends).or_insert(Known::new(number));
+    if latest.is_reopened_by(segment, backwards) {
+        *latest = Known::new(number);
+    }
+    if segment.is_syn {
+        latest.initial[usize::from(backwards)] = Some(segment.seq);
+    }
+    latest.has_data |= segment.payload > 0;
+    if latest.number == number {
+        connections.push(ends);
+    }
+    (latest.number, backwards)
+}
+
+/// Reads the TCP header of a packet; time and connection are set by the caller.
+fn segment(link: DataLink, data: &[u8], original_len: u32) -> Result<([SocketAddr; 2], Segment), Other> {
     let missing = (original_len as usize).saturating_sub(data.len());
-    let (from, to, stated) = match packet.net? {
+    let packet = LaxSlicedPacket::from_ip(ip_packet(link, data)?).map_err(|_| "frames of another protocol than IP")?;
+    let (from, to, stated, payload, ip_id) = match packet.net.ok_or("frames of another protocol than IP")? {
         LaxNetSlice::Ipv4(ip) => {
             let header = ip.header();
             let stated = usize::from(header.total_len()).checked_sub(header.slice().len());
-            (IpAddr::V4(header.source_addr()), IpAddr::V4(header.destination_addr()), stated)
+            let ends = [header.source_addr().into(), header.destination_addr().into()];
+            let [from, to]: [IpAddr; 2] = ends;
+            (from, to, stated, ip.payload().clone(), header.identification())
         }
         LaxNetSlice::Ipv6(ip) => {
             let header = ip.header();
-            let extensions = ip.extensions().slice().len();
-            let stated = usize::from(header.payload_length()).checked_sub(extensions);
-            (IpAddr::V6(header.source_addr()), IpAddr::V6(header.destination_addr()), stated)
+            let stated = usize::from(header.payload_length()).checked_sub(ip.extensions().slice().len());
+            (header.source_addr().into(), header.destination_addr().into(), stated, ip.payload().clone(), 0)
         }
-        LaxNetSlice::Arp(_) => return None,
+        LaxNetSlice::Arp(_) => return Err("ARP"),
     };
+    check_protocol(payload.ip_number.0, payload.fragmented)?;
+    let tcp = TcpHeader::new(payload.payload).ok_or(CUT)?;
     // With TSO, the length field of a packet above 64 KiB is 0.
-    let there = tcp.slice().len() + missing;
-    let length = stated.filter(|&stated| stated > 0).unwrap_or(there);
-    let ends = [SocketAddr::new(from, tcp.source_port()), SocketAddr::new(to, tcp.destination_port())];
+    let length = stated.filter(|&stated| stated > 0).unwrap_or(payload.payload.len() + missing);
+    let ends = [SocketAddr::new(from, tcp.ports()[0]), SocketAddr::new(to, tcp.ports()[1])];
     let segment = Segment {
         at_ns: 0,
         connection: 0,
         backwards: false,
-        seq: tcp.sequence_number(),
-        ack: tcp.acknowledgment_number(),
-        payload: length.saturating_sub(tcp.header_slice().len()) as u32,
-        is_syn: tcp.syn(),
-        is_ack: tcp.ack(),
-        timestamp: timestamp(&tcp),
+        seq: tcp.seq(),
+        ack: tcp.ack(),
+        payload: length.saturating_sub(tcp.header_len()) as u32,
+        ip_id,
+        is_syn: tcp.is_syn(),
+        is_ack: tcp.is_ack(),
+        timestamp: tcp.timestamp(),
     };
-    Some((ends, segment))
+    Ok((ends, segment))
 }
 
-fn timestamp(tcp: &etherparse::TcpSlice<'_>) -> (u32, u32) {
-    let found = tcp.options_iterator().find_map(|option| match option {
-        Ok(TcpOptionElement::Timestamp(value, echo)) => Some((value, echo)),
-        _ => None,
-    });
-    found.unwrap_or_default()
-}
-
-/// Returns the IP packet of a frame.
-fn sliced(link: DataLink, data: &[u8]) -> Option<LaxSlicedPacket<'_>> {
-    match link {
-        DataLink::ETHERNET => LaxSlicedPacket::from_ethernet(data).ok(),
-        DataLink::RAW | DataLink::IPV4 | DataLink::IPV6 => LaxSlicedPacket::from_ip(data).ok(),
-        DataLink::NULL | DataLink::LOOP => LaxSlicedPacket::from_ip(data.get(4..)?).ok(),
-        // Linux cooked captures: 16 bytes with the protocol at the end, or 20 with it at the start (pcap-linktype(7)).
-        DataLink::LINUX_SLL => cooked(data.get(14..16)?, data.get(16..)?),
-        DataLink::LINUX_SLL2 => cooked(data.get(..2)?, data.get(20..)?),
-        _ => None,
+fn check_protocol(number: u8, is_fragment: bool) -> Result<(), Other> {
+    match number {
+        _ if is_fragment => Err("fragments of IP packets"),
+        6 => Ok(()),
+        17 => Err("UDP"),
+        1 | 58 => Err("ICMP"),
+        50 => Err("IPsec, whose contents are encrypted"),
+        _ => Err("IP packets of another protocol than TCP"),
     }
-}
-
-fn cooked<'a>(protocol: &[u8], data: &'a [u8]) -> Option<LaxSlicedPacket<'a>> {
-    let protocol = EtherType(u16::from_be_bytes(protocol.try_into().ok()?));
-    Some(LaxSlicedPacket::from_ether_type(protocol, data))
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Reads the TCP segments of a capture, pcap or pcapng, as far as it goes.
 ///
-/// Returns the number of its `packets` of any kind, why it `breaks_off` or None, its `connections` as pairs of addresses, and
+/// Returns the number of its `packets` of any kind, how many of them are `others` than TCP by what they are, why it `breaks_off` or None, its `connections` as pairs of addresses, and
 /// `segments` as a table of columns.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
@@ -17,6 +17,7 @@ pub(crate) fn tcp_segments(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, 
     let reading = py.detach(|| earlybird_capture::read(&path))?;
     let result = PyDict::new(py);
     result.set_item("packets", reading.packets)?;
+    result.set_item("others", &reading.others)?;
     result.set_item("breaks_off", &reading.breaks_off)?;
     let connections = reading.connections.iter().map(|ends| ends.map(|end| end.to_string()));
     result.set_item("connections", PyList::new(py, connections.collect::<Vec<_>>())?)?;
@@ -34,6 +35,7 @@ fn columns<'py>(py: Python<'py>, reading: &Reading) -> PyResult<Bound<'py, PyDic
     columns.set_item("seq", column(py, reading, |one| one.seq))?;
     columns.set_item("ack", column(py, reading, |one| one.ack))?;
     columns.set_item("payload", column(py, reading, |one| one.payload))?;
+    columns.set_item("ip_id", column(py, reading, |one| one.ip_id))?;
     columns.set_item("is_syn", column(py, reading, |one| one.is_syn))?;
     columns.set_item("is_ack", column(py, reading, |one| one.is_ack))?;
     columns.set_item("ts_value", column(py, reading, |one| one.timestamp.0))?;

@@ -26,6 +26,17 @@ def advice(candidate: Candidate, path: NetworkPath, stream: StreamSpec, delay: f
     return [*_switch(candidate, path, delay), *(_socket(path, stream) if _is_kernels(candidate) else [])]
 
 
+def measure_again(path: NetworkPath) -> list[str]:
+    """Return the instructions for a measurement that tells the losses better."""
+    if path.loss_sample is None:
+        return []
+    return [
+        "# first measure the losses again, and give all files to the next plan:",
+        f"ping -c {path.loss_sample.wanted} -i 0.2 VIEWER > ping.txt    # or capture a transfer, for --from-pcap",
+        "# with the losses as they were measured:",
+    ]
+
+
 def _is_kernels(candidate: Candidate) -> bool:
     return candidate.base in ("cubic", "reno", "bbr", "bbr1", "bbr3", "pert") and not candidate.has_deadline
 

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.files import finite
 from earlybird.planning.estimates import disagree
-from earlybird.planning.selection import is_noticeably_longer
+from earlybird.planning.samples import share_text
+from earlybird.planning.selection import SAMPLE_SIZES, is_noticeably_longer
 from earlybird.recommendation import TOO_LONG
 
 if TYPE_CHECKING:
     from earlybird.planning.planner import CandidateResult, Plan
 
 HELD_BACK: Final = 0.05  # share of the time from which on it is told that a window or buffer held a sender back
+
+LEVEL_OF_UNSEEN: Final = 0.95
 
 TOO_HIGH: Final = "formulas know neither SACK nor CUBIC's growth, nor that a film leaves a window unused."
 TOO_LOW: Final = "formulas know no queue, no lost opening of a connection, and no losses close together."
@@ -36,22 +39,62 @@ def delay_text(seconds: float) -> str:
 
 
 def answer(plan: Plan) -> str:
-    """Answer in two sentences: what to use, and how sure that is."""
-    return f"{_choice(plan)} {_sureness(plan)}"
+    """Answer in two sentences: what to use, and how sure that is; or what decides, and what to measure."""
+    return f"{_choice(plan)} {_sureness(plan)}" if plan.is_settled else _open(plan)
+
+
+def _open(plan: Plan) -> str:
+    """Say that the measurement leaves the sender open: what it may mean, and what to do in each case."""
+    sample = plan.path.loss_sample
+    cases = sorted((plan, *plan.ends), key=lambda end: end.path.loss)
+    least, most = cases[0], cases[-1]
+    if sample is None:
+        raise ValueError("no plan without a sample has ends")
+    return (
+        f"{sample} means {_range(least, most)}, and that decides: {_case(least)}; {_case(most)}. "
+        f"Ping {sample.wanted} times, or capture a transfer (--from-pcap), to know which."
+    )
+
+
+def _range(least: Plan, most: Plan) -> str:
+    """Write the losses that a measurement leaves open."""
+    if not least.path.loss:
+        return f"up to {share_text(most.path.loss)} of the packets"
+    return f"{share_text(least.path.loss)} to {share_text(most.path.loss)} of the packets"
+
+
+def _case(plan: Plan) -> str:
+    lost = f"with {share_text(plan.path.loss)} lost"
+    if not math.isfinite(plan.delay):
+        return f"{lost} none of these senders carries {plan.stream.clip.path.name}"
+    verb = "stay with" if plan.choice is plan.baseline else "use"
+    start = f"{WORDS[plan.stream.goal][0]} {delay_text(plan.delay + plan.waiting)}"
+    return f"{lost} {verb} {plan.choice.candidate.name}, {start}"
 
 
 def _choice(plan: Plan) -> str:
     words, choice, baseline = WORDS[plan.stream.goal][0], plan.choice.candidate.name, plan.baseline.candidate.name
     if not math.isfinite(plan.delay):
         return f"None of these senders carries {plan.stream.clip.path.name} here{_smaller(plan)}."
+    start = f"{words} {delay_text(plan.longest_delay)}{_of_jitter(plan)}"
     if plan.choice is plan.baseline:
         others = f"; no other sender is noticeably quicker{_quickest(plan)}" if len(plan.results) > 1 else ""
-        return f"Stay with {baseline}, your sender today: {words} {delay_text(plan.delay)}{others}."
+        return f"Stay with {baseline}, your sender today: {start}{others}."
     delay_needed = plan.baseline.delay_needed.mean
     instead = (
-        delay_text(delay_needed) if math.isfinite(delay_needed) else "playback would fall behind whatever one waits"
+        delay_text(delay_needed + plan.waiting)
+        if math.isfinite(delay_needed)
+        else "playback would fall behind whatever one waits"
     )
-    return f"Use {choice}: {words} {delay_text(plan.delay)}; with {baseline}, your sender today, {instead}."
+    return f"Use {choice}: {start}; with {baseline}, your sender today, {instead}."
+
+
+def _of_jitter(plan: Plan) -> str:
+    """Return the part of the delay that is not simulated."""
+    if not plan.waiting:
+        return ""
+    longest = plan.path.round_trip + plan.path.jitter
+    return f" ({delay_text(plan.waiting)} of it for round trips of up to {delay_text(longest)}, as measured)"
 
 
 def _smaller(plan: Plan) -> str:
@@ -68,15 +111,42 @@ def _quickest(plan: Plan) -> str:
 
 
 def _sureness(plan: Plan) -> str:
-    sessions = f"{len(plan.choice.sessions)} sessions of {plan.stream.length:g} s"
+    number = len(plan.choice.sessions)
+    sessions = f"{number} session{'s' if number > 1 else ''} of {plan.stream.length:g} s"
     if plan.is_clear:
-        odds = f"{100 * plan.doubt:.1f} %" if plan.doubt > 0 else "less than 0.1 %"
-        return f"That is clear after {sessions}: other seeds would choose another sender with a probability of {odds}."
+        bound = max(plan.doubt, unseen(number))
+        return (
+            f"That is clear after {sessions}: other seeds would choose another sender with a probability of less than "
+            f"{100 * bound:.0f} %{_for_all(plan)}."
+        )
+    if number < SAMPLE_SIZES[0]:
+        return (
+            f"That is the choice of {sessions}, too few to be sure of it: leave --seeds out for {SAMPLE_SIZES[0]} and "
+            "more."
+        )
     names = " and ".join(result.candidate.name for result in plan.open_candidates)
-    return (
-        f"It cannot be told after {sessions} which of {names} to take "
-        f"({100 * plan.doubt:.0f} % of other seeds would choose another): either does."
-    )
+    chance = f"{100 * max(plan.doubt, 0.01):.0f} % of other seeds would choose another"
+    longer = [one for one in plan.open_candidates if _is_longer(plan, one)]
+    either = f": {plan.choice.candidate.name} needs less in these" if longer else ": either does"
+    return f"It cannot be told after {sessions} which of {names} to take ({chance}){either}."
+
+
+def _is_longer(plan: Plan, result: CandidateResult) -> bool:
+    return is_noticeably_longer(result.delay_needed.mean, plan.delay, plan.stream.noticeable)
+
+
+def unseen(number: int) -> float:
+    """Return the largest share of sessions of which so many may show none (at 95 %): nothing below it can be said."""
+    return float(1 - (1 - LEVEL_OF_UNSEEN) ** (1 / number))
+
+
+def _for_all(plan: Plan) -> str:
+    """Say that the answer holds for all losses that the measurement leaves open."""
+    if not plan.ends:
+        return ""
+    cases = sorted((plan, *plan.ends), key=lambda end: end.path.loss)
+    span = _range(cases[0], cases[-1])
+    return f", and it is the same for all that {plan.path.loss_sample} may mean ({span})"
 
 
 def warnings(plan: Plan) -> list[str]:
@@ -85,10 +155,11 @@ def warnings(plan: Plan) -> list[str]:
 
 
 def _too_long(plan: Plan) -> list[str]:
-    if not TOO_LONG <= plan.delay < math.inf:
+    if not TOO_LONG <= plan.longest_delay < math.inf:
         return []
     return [
-        f"{delay_text(plan.delay)} is longer than viewers wait: lower the film's rate, or send it over a faster line."
+        f"{delay_text(plan.longest_delay)} is longer than viewers wait: lower the film's rate, or send it over a faster "
+        "line."
     ]
 
 
@@ -126,7 +197,12 @@ def document(plan: Plan) -> dict[str, Any]:
         "choice": plan.choice.candidate.name,
         "baseline": plan.baseline.candidate.name,
         "delay_s": plan.delay,
-        "clear": plan.is_clear,
+        "longest_delay_s": plan.longest_delay,
+        "clear": plan.is_clear and plan.is_settled,
+        "settled": plan.is_settled,
+        "ends": [
+            {"loss": end.path.loss, "choice": end.choice.candidate.name, "delay_s": end.delay} for end in plan.ends
+        ],
         "doubt": plan.doubt,
         "open_candidates": [result.candidate.name for result in plan.open_candidates],
         "goal": stream.goal,
@@ -136,6 +212,8 @@ def document(plan: Plan) -> dict[str, Any]:
             "rate_bps": path.rate,
             "rtt_s": path.round_trip,
             "loss": path.loss,
+            "loss_interval": path.loss_sample and list(path.loss_sample.interval),
+            "jitter_s": path.jitter,
             "mean_burst": path.mean_burst,
             "queue": path.queue,
             "facts": list(path.facts),

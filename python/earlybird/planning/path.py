@@ -12,6 +12,8 @@ from earlybird.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from earlybird.planning.samples import LossSample
+
 FEWEST_BYTES: Final = 15_000
 """Bytes of the smallest queue: ten full packets, without which no window can grow on a slow line."""
 
@@ -28,6 +30,9 @@ class Measurements:
     mean_burst: float | None = None  # packets lost in a row; 1 if independently
     queue: str | None = None  # as `earlybird emulate` takes it
     trace: tuple[int, ...] | None = None  # delivery opportunities of 1500 bytes in ms, instead of a rate (mahimahi)
+    loss_sample: LossSample | None = None  # the packets of which `loss` is the share
+    longest_ping: float | None = None  # seconds of a round trip over the idle line that is longer than nearly all
+    longest_transfer: float | None = None  # seconds of the longest round trip while a transfer filled the line
     facts: tuple[str, ...] = ()  # origins of the values, a sentence each
 
     def updated_with(self, other: Measurements) -> Measurements:
@@ -39,6 +44,10 @@ class Measurements:
         }
         if "rate" in known and "trace" not in known:
             known["trace"] = None
+        if "loss" in known and "loss_sample" not in known:
+            known["loss_sample"] = None
+        if "round_trip" in known and "longest_ping" not in known:
+            known["longest_ping"] = None
         return dataclasses.replace(self, **known, facts=(*self.facts, *other.facts))
 
 
@@ -60,7 +69,19 @@ class NetworkPath:
     mean_burst: float
     queue: str
     trace: tuple[int, ...] | None = None
+    loss_sample: LossSample | None = None
+    jitter: float = 0.0
+    """Seconds by which nearly all round trips over the idle line are longer than the median at most; not simulated."""
     facts: tuple[str, ...] = ()
+
+    @property
+    def loss_ends(self) -> tuple[float, ...]:
+        """The ends of the interval of losses, where that is known and wide."""
+        return () if self.loss_sample is None or self.loss_sample.is_narrow else self.loss_sample.interval
+
+    def with_loss(self, share: float) -> NetworkPath:
+        """Return the same line with another share of losses."""
+        return dataclasses.replace(self, loss=share, loss_sample=None)
 
     @property
     def volume(self) -> float:
@@ -101,8 +122,23 @@ def completed(findings: Measurements) -> NetworkPath:
     if burst < 1 or not math.isfinite(burst):
         raise InputError(f"burst = {burst:g}: packets that are lost one behind the other on average, from 1.")
     round_trip = max(findings.round_trip, LEAST_ROUND_TRIP)
-    queue = findings.queue or f"{max(round(findings.rate * round_trip / 8), FEWEST_BYTES)}B"
-    return NetworkPath(findings.rate, round_trip, loss, burst, queue, findings.trace, findings.facts)
+    return NetworkPath(
+        rate=findings.rate,
+        round_trip=round_trip,
+        loss=loss,
+        mean_burst=burst,
+        queue=findings.queue or _queue(findings, findings.rate, round_trip),
+        trace=findings.trace,
+        loss_sample=findings.loss_sample,
+        jitter=max((findings.longest_ping or 0.0) - round_trip, 0.0),
+        facts=findings.facts,
+    )
+
+
+def _queue(findings: Measurements, rate: float, round_trip: float) -> str:
+    """Return the queue that a transfer was seen to fill, and one round trip of the line at least."""
+    waited = max((findings.longest_transfer or 0.0) - round_trip, round_trip)
+    return f"{max(round(rate * waited / 8), FEWEST_BYTES)}B"
 
 
 def _sentence(findings: Measurements) -> str:

@@ -12,7 +12,7 @@ from earlybird.errors import InputError
 from earlybird.executors import threads
 from earlybird.formatting import format_rate
 from earlybird.media import film_of
-from earlybird.planning.advice import advice
+from earlybird.planning.advice import advice, measure_again
 from earlybird.planning.answer import answer, document
 from earlybird.planning.candidates import BASELINE, Candidate, candidates
 from earlybird.planning.estimates import FormulaEstimate, formula_estimate
@@ -82,6 +82,7 @@ class Plan:
     doubt: float  # probability that other seeds would lead to another choice, by the bootstrap
     is_clear: bool
     open_candidates: tuple[CandidateResult, ...]  # the senders left, if it is not clear
+    ends: tuple[Plan, ...] = ()  # the same over the fewest and the most losses that the measurement leaves open
 
     @property
     def baseline(self) -> CandidateResult:
@@ -94,6 +95,22 @@ class Plan:
         return self.choice.delay_needed.mean
 
     @property
+    def is_settled(self) -> bool:
+        """Whether one answer holds for all losses that the measurement leaves open."""
+        choices = {end.choice.candidate.name if math.isfinite(end.delay) else None for end in (self, *self.ends)}
+        return len(choices) == 1
+
+    @property
+    def longest_delay(self) -> float:
+        """Seconds after which playback starts, with the most losses and the longest round trips that were measured."""
+        return max(end.delay for end in (self, *self.ends)) + self.waiting
+
+    @property
+    def waiting(self) -> float:
+        """Seconds of the delay that are for round trips longer than the median, where they can be noticed."""
+        return self.path.jitter if self.path.jitter >= self.stream.noticeable else 0.0
+
+    @property
     def answer(self) -> str:
         """The answer in two sentences."""
         return answer(self)
@@ -101,7 +118,8 @@ class Plan:
     @property
     def instructions(self) -> list[str]:
         """Shell commands to use the chosen sender, and comments that begin with #."""
-        return advice(self.choice.candidate, self.path, self.stream, self.delay)
+        found = advice(self.choice.candidate, self.path, self.stream, self.longest_delay)
+        return found if self.is_settled else [*measure_again(self.path), *found]
 
     def to_dict(self) -> dict[str, object]:
         """Return what `earlybird plan --json` prints."""
@@ -233,7 +251,14 @@ def plan(request: PlanRequest, *, jobs: int | None = None, progress: bool = Fals
     path, senders = request.path, candidates(request.transports, request.baseline, request.goal)
     stream = request.stream(path, senders)
     check_it_fits(stream, path)
-    return _decide(request, stream, path, senders, jobs, progress=progress)
+    found = _decide(request, stream, path, senders, jobs, progress=progress)
+    others = dataclasses.replace(request, seeds=request.seeds or range(1, SAMPLE_SIZES[0] + 1))
+    ends = [
+        _decide(others, stream, path.with_loss(share), senders, jobs, progress=progress)
+        for share in path.loss_ends
+        if share != path.loss
+    ]
+    return dataclasses.replace(found, ends=tuple(ends))
 
 
 def _duration(text: str, what: str) -> float:

@@ -60,8 +60,8 @@ class Ranking:
         return 1 - self.support[self.choice]
 
     def is_clear(self, tests: int = len(SAMPLE_SIZES)) -> bool:
-        """Return whether the doubt is small enough for one of so many looks."""
-        return self.doubt <= ERROR_PROBABILITY / tests
+        """Return whether the doubt is small enough for one of so many looks, at enough sessions."""
+        return self.sessions >= SAMPLE_SIZES[0] and self.doubt <= ERROR_PROBABILITY / tests
 
     def contenders(self, tests: int = len(SAMPLE_SIZES)) -> list[int]:
         """List the senders on which the choice still depends; the others need no more sessions."""

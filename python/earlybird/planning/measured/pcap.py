@@ -10,7 +10,9 @@ import numpy as np
 
 from earlybird import _core
 from earlybird.errors import InputError, because
+from earlybird.planning.measured import segments
 from earlybird.planning.path import Measurements
+from earlybird.planning.samples import LossSample
 from earlybird.planning.stream import HEADERS
 
 if TYPE_CHECKING:
@@ -28,6 +30,12 @@ BUSY: Final = 0.9
 FEW_BYTES: Final = 100_000  # payload below which a transfer shows no rate: it is over within its first windows
 PACKET: Final = 1460
 """Most bytes of payload in a packet over Ethernet; what was caught with more was yet to be cut, or was put together."""
+IDLE: Final = 0.3
+"""Share of the time without anything under way from which on a rate is that of the sender. A transfer that fills the line
+has hardly any: even a lost tail is repaired within a few round trips."""
+REST: Final = 5.0  # times the mean time between two segments from which on a sender rests
+SHORT: Final = 0.1  # share of short segments that writes of any program make
+LONG: Final = 0.9  # share of the round trips below the one that stands for a full queue: ACKs behind holes are longer
 FULL_QUEUE: Final = 0.25
 """Share of the round trip that a loss's predecessor waited, from which on a queue may have been full …"""
 MOST_QUEUE: Final = 0.5
@@ -53,13 +61,20 @@ class Transfer:
 
 
 def read(path: str | Path) -> Measurements:
-    """Read rate, round trip, losses and their bursts from the connection with the most payload."""
+    """Read rate, round trips, losses and their bursts from the connection with the most payload."""
     transfer, facts = _transfer(path)
-    rate, round_trip = _rate(transfer), _round_trip(transfer)
+    round_trip = _round_trip(transfer)
+    rate, idle = _rate(transfer), _idle_share(transfer, round_trip)
     losses = _losses(transfer, round_trip)
     facts.append(f"capture: {transfer.name}, {len(transfer.time)} segments with payload")
     if rate is None:
         facts.append("capture: too little was transferred to show the line's rate; give --rate")
+    elif idle > IDLE:
+        facts.append(
+            f"capture: {rate / 1e6:.4g} Mb/s is what the sender had to send, not what the line has, as it was idle for "
+            f"{100 * idle:.0f} % of the time; give --rate"
+        )
+        rate = None
     else:
         facts.append(f"capture: {rate / 1e6:.4g} Mb/s came in its fast seconds: the line has that much at least")
     if round_trip is None:
@@ -68,8 +83,17 @@ def read(path: str | Path) -> Measurements:
         facts.append(f"capture: a round trip of {1e3 * round_trip:.4g} ms, the shortest one")
     facts.extend(losses.facts())
     facts.extend(_gaps(transfer))
+    longest = _longest(transfer, round_trip)
+    if longest is not None and round_trip is not None and longest > 2 * round_trip:
+        facts.append(f"capture: round trips of up to {1e3 * longest:.4g} ms, with what waited in the queue")
     return Measurements(
-        rate=rate, round_trip=round_trip, loss=losses.share, mean_burst=losses.burst, facts=tuple(facts)
+        rate=rate,
+        round_trip=round_trip,
+        loss=losses.share,
+        loss_sample=losses.sample,
+        mean_burst=losses.burst,
+        longest_transfer=longest,
+        facts=tuple(facts),
     )
 
 
@@ -80,6 +104,12 @@ class Losses:
     share: float = 0.0
     burst: float = 1.0
     queued: float = 0.0
+    packets: int = 0
+
+    @property
+    def sample(self) -> LossSample | None:
+        """The packets that were sent, and lost on the line."""
+        return LossSample(round(self.share * self.packets), self.packets, self.burst) if self.packets else None
 
     def facts(self) -> list[str]:
         """Return a sentence or two."""
@@ -102,10 +132,15 @@ def _transfer(path: str | Path) -> tuple[Transfer, list[str]]:
         raise InputError(f"{path} is no capture that can be read ({why}).") from error
     table = found["segments"]
     if not len(table["time_s"]):
+        others = ", ".join(f"{count} are {kind}" for kind, count in found["others"].items()) or "it is empty"
         raise InputError(
-            f"{path}: none of its {found['packets']} packets is a TCP segment. Capture a transfer over TCP."
+            f"{path}: none of its {found['packets']} packets is a TCP segment that can be read ({others}). Capture a "
+            "transfer over TCP."
         )
     facts = [f"capture: it breaks off ({found['breaks_off']}) and is read up to there"] if found["breaks_off"] else []
+    table, caught_twice = segments.once(table)
+    if caught_twice:
+        facts.append(f"capture: {caught_twice} packets were caught twice, and count once")
     return _busiest(path, table, found["connections"]), facts
 
 
@@ -125,6 +160,7 @@ def _busiest(path: str | Path, table: dict[str, Any], connections: list[list[str
 def _seen_from_sender(name: str, table: dict[str, Any], there: Flags, back: Flags) -> Transfer:
     start = int(table["seq"][there][0])
     data = there & (table["payload"] > 0)
+    data[data] = ~segments.keep_alives(unwrapped(table["seq"][data], start), table["payload"][data])
     begin = unwrapped(table["seq"][data], start)
     acks = back & table["is_ack"]
     return Transfer(
@@ -169,14 +205,20 @@ def _round_trip(transfer: Transfer) -> float | None:
 
 def _to_receiver(transfer: Transfer) -> float:
     """Return the shortest time from a segment, sent but once, to the first ACK that covers it."""
+    waits = _waits(transfer)
+    return float(waits.min()) if len(waits) else math.nan
+
+
+def _waits(transfer: Transfer) -> Seconds:
+    """Return the times from segments, sent but once, to the first ACKs that cover them."""
     if not len(transfer.ack):
-        return math.nan
+        return np.zeros(0)
     reached = np.maximum.accumulate(transfer.ack)
     fresh = transfer.end > np.maximum.accumulate(np.concatenate(([0], transfer.end[:-1])))
     places = np.searchsorted(reached, transfer.end[fresh])
     there = places < len(reached)
     waits = transfer.ack_time[places[there]] - transfer.time[fresh][there]
-    return float(waits[waits > 0].min()) if (waits > 0).any() else math.nan
+    return waits[waits > 0]
 
 
 def _to_sender(transfer: Transfer) -> float:
@@ -197,10 +239,10 @@ def _rate(transfer: Transfer) -> float | None:
         return None
     window = min(WINDOW, length)
     starts = np.sort(transfer.time)
-    starts = starts[starts <= starts[-1] - window]
+    starts = starts[starts <= max(starts[-1] - window, starts[0])]  # one at least: a difference is rounded
     headers = 1 + HEADERS * float(_packets(sizes).sum() / sizes.sum())
     passed = _grown(transfer.time, np.cumsum(sizes), starts, window)
-    if len(transfer.ack):
+    if len(transfer.ack) and transfer.ack.max() - transfer.begin.min() > sizes.sum() / 2:  # both directions were caught
         passed = np.minimum(passed, _grown(transfer.ack_time, np.maximum.accumulate(transfer.ack), starts, window))
     return 8 * headers * float(np.quantile(passed, BUSY)) / window
 
@@ -219,24 +261,30 @@ def _packets(sizes: Integers) -> Integers:
 
 def _losses(transfer: Transfer, round_trip: float | None) -> Losses:
     """Find the segments that fill what should have come before, and what they were lost to."""
-    highest = np.maximum.accumulate(np.concatenate(([0], transfer.end[:-1])))
-    repeated = transfer.begin < highest
+    packets = _packets(transfer.end - transfer.begin)
+    repeated = segments.repeated(transfer.time, transfer.begin, transfer.end, round_trip)
     if not repeated.any():
-        return Losses()
+        return Losses(packets=int(packets.sum()))
     holes = np.unique(np.column_stack((transfer.begin[repeated], transfer.end[repeated])), axis=0)
     run = np.concatenate(([0], np.cumsum(holes[1:, 0] > holes[:-1, 1])))
     firsts = holes[np.searchsorted(run, np.arange(run[-1] + 1)), 0]
-    is_queued = _met_a_full_queue(transfer, firsts, round_trip)
-    packets = _packets(transfer.end - transfer.begin)
-    queued = is_queued[np.searchsorted(firsts, transfer.begin[repeated], side="right") - 1]
+    place = np.searchsorted(firsts, transfer.begin[repeated], side="right") - 1
+    repaired = np.zeros(len(firsts))
+    np.maximum.at(repaired, place, transfer.time[repeated])
+    is_queued = _met_a_full_queue(transfer, firsts, repaired, round_trip)
+    queued = is_queued[place]
     retransmitted, all_sent = packets[repeated], packets.sum()
     of_line = _packets(holes[:, 1] - holes[:, 0])[~is_queued[run]].sum()
     runs = (~is_queued).sum()
-    burst = float(of_line / runs) if runs else 1.0
-    return Losses(float(retransmitted[~queued].sum() / all_sent), burst, float(retransmitted[queued].sum() / all_sent))
+    return Losses(
+        share=float(retransmitted[~queued].sum() / all_sent),
+        burst=float(of_line / runs) if runs else 1.0,
+        queued=float(retransmitted[queued].sum() / all_sent),
+        packets=int(all_sent),
+    )
 
 
-def _met_a_full_queue(transfer: Transfer, firsts: Integers, round_trip: float | None) -> Flags:
+def _met_a_full_queue(transfer: Transfer, firsts: Integers, repaired: Seconds, round_trip: float | None) -> Flags:
     """Return for each run of holes, by its first byte, whether the segment before it waited long."""
     shortest = _to_receiver(transfer)
     if round_trip is None or not math.isfinite(shortest):
@@ -246,8 +294,58 @@ def _met_a_full_queue(transfer: Transfer, firsts: Integers, round_trip: float | 
     reached = np.maximum.accumulate(transfer.ack)
     acks = np.minimum(np.searchsorted(reached, firsts), len(reached) - 1)
     waits = transfer.ack_time[acks] - transfer.time[places[before]] - shortest
-    waits = np.where((ends[before] == firsts) & (reached[acks] >= firsts), waits, 0.0)
-    return waits > max(FULL_QUEUE * round_trip, MOST_QUEUE * float(waits.max()))
+    # An ACK that an earlier hole held back tells nothing of a queue; such a hole is of one kind with the one before it.
+    held = np.concatenate(([False], np.maximum.accumulate(repaired)[:-1] > transfer.time[places[before]][1:]))
+    waits = np.where((ends[before] == firsts) & (reached[acks] >= firsts) & ~held, waits, 0.0)
+    is_long = waits > max(FULL_QUEUE * round_trip, MOST_QUEUE * float(waits.max()))
+    known = np.maximum.accumulate(np.where(held, 0, np.arange(len(firsts))))
+    return is_long[known]
+
+
+def _idle_share(transfer: Transfer, round_trip: float | None) -> float:
+    """
+    Return the share of the time in which the sender had nothing to send, by the clearest of three signs.
+
+    All that was sent is acknowledged; or it rests for much longer than from one segment to the next; or segments are
+    short, because the data ended there.
+    """
+    length = float(transfer.time[-1] - transfer.time[0])
+    if length <= 0:
+        return 0.0
+    gaps = np.diff(transfer.time)
+    resting = float(gaps[gaps > REST * gaps.mean()].sum() / length)
+    return max(_nothing_under_way(transfer, round_trip) / length, resting, _short_share(transfer))
+
+
+def _short_share(transfer: Transfer) -> float:
+    """Return the share of the segments that are no multiple of the usual size, beyond what any transfer has."""
+    sizes = transfer.end - transfer.begin
+    values, counts = np.unique(sizes, return_counts=True)
+    usual = values[counts.argmax()]
+    return max(float((sizes % usual != 0).mean()) - SHORT, 0.0)
+
+
+def _nothing_under_way(transfer: Transfer, round_trip: float | None) -> float:
+    """Return the seconds in which all that was sent had been acknowledged."""
+    if not len(transfer.ack):
+        return 0.0
+    back = _to_sender(transfer)
+    back = back if math.isfinite(back) else max((round_trip or 0.0) - _to_receiver(transfer), 0.0)
+    highest = np.maximum.accumulate(transfer.end)
+    is_new = transfer.begin[1:] >= highest[:-1]
+    places = np.searchsorted(np.maximum.accumulate(transfer.ack), highest[:-1])
+    known = is_new & (places < len(transfer.ack))
+    # The ACK of all that was sent before is at the sender so much later than it was caught.
+    waits = transfer.time[1:][known] - transfer.ack_time[places[known]] - back
+    return float(waits[waits > 0].sum())
+
+
+def _longest(transfer: Transfer, round_trip: float | None) -> float | None:
+    """Return the round trip that few are longer than, with the time in the queue, where no loss held the ACK back."""
+    if round_trip is None or not len(transfer.ack):
+        return None
+    waits = _waits(transfer)
+    return round_trip + float(np.quantile(waits, LONG) - waits.min()) if len(waits) else None
 
 
 def _gaps(transfer: Transfer) -> list[str]:

@@ -1,4 +1,4 @@
-"""Measurements from the output of `ping`: of Linux (iputils, busybox), the BSDs and macOS, or Windows."""
+"""Measurements from what `ping`, `fping`, `mtr` and similar programs print, in any language."""
 
 from __future__ import annotations
 
@@ -8,70 +8,128 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from earlybird.errors import InputError
+from earlybird.planning.measured.mtr import last_hop
+from earlybird.planning.measured.ping_lines import (
+    Counts,
+    Reply,
+    counts_in,
+    listed_in,
+    reply_in,
+    summary_in,
+    target_in,
+)
+from earlybird.planning.measured.ping_run import FAR_BACK, Run
 from earlybird.planning.measured.text import text_of
 from earlybird.planning.path import Measurements
+from earlybird.planning.samples import LossSample, share_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-REPLY: Final = re.compile(r"time\s*[=<]\s*([\d.,]+)\s*ms", re.IGNORECASE)
-COUNTS: Final = re.compile(r"(\d+) packets transmitted,\s*(\d+)(?: packets)? received", re.IGNORECASE)
-WINDOWS_COUNTS: Final = re.compile(r"Sent = (\d+), Received = (\d+)", re.IGNORECASE)
-SUMMARY: Final = re.compile(r"(?:rtt|round-trip) min/avg/max\S* = ([\d.]+)/([\d.]+)/([\d.]+)")
-"""Of Linux (iputils: rtt), busybox, the BSDs and macOS, which may stand alone (`ping -q`)."""
-SEQUENCE: Final = re.compile(r"(?:icmp_)?seq=(\d+)", re.IGNORECASE)
-TIMED_OUT: Final = re.compile(r"timed out|timeout|unreachable|no answer yet", re.IGNORECASE)
 FEW: Final = 100  # replies below which a share of a per cent is a guess
+RUNNING: Final = re.compile(
+    r"min-rtt=|\bsent=\d+ received="
+)  # RouterOS repeats its summary, counted from the beginning
+HIGH: Final = 0.99
+"""Share of the round trips below the one that stands for the longest, so that one outlier does not decide."""
 
 
 def read(path: str | Path) -> Measurements:
-    """Read the median (else mean) round trip, and losses, all counted to the film's way: the careful side."""
-    lines = text_of(path, "what ping prints").splitlines()
-    replies = [line for line in lines if REPLY.search(line) and "DUP!" not in line]
-    times = np.array([float(REPLY.search(line)[1].replace(",", ".")) for line in replies])  # type: ignore[index]
-    known = _round_trip(times, lines)
-    sent, counted = _counts(lines, replies)
+    """Read the round trip, its spread, and the losses, which count as those of the film's way: the careful side."""
+    text = text_of(path, "what ping prints")
+    runs = last_hop(path, text) or _runs(path, text.splitlines())
+    sent, received = (sum(getattr(run, key) for run in runs) for key in ("sent", "received"))
     if not sent:
         raise InputError(f"{path} is not what ping prints: no line has a time such as `time=12.3 ms`.")
+    known = _round_trip(runs)
     if known is None:
         raise InputError(
             f"{path}: none of {sent} pings came back, which tells nothing of the line. The way may block ICMP: measure "
             "with iperf3 or irtt, or give --rtt."
         )
-    (middle, variation), came = known, len(times) or counted
-    loss = max(sent - came, 0) / sent
+    middle, longest, words = known
+    gaps = [gap for run in runs for gap in run.gaps]
+    sample = LossSample(sent - received, sent, float(np.mean(gaps)) if gaps else 1.0)
+    several = f" in {len(runs)} runs" if len(runs) > 1 else ""
     facts = (
-        f"ping: a round trip of {middle:.4g} ms, {variation}",
-        f"ping: {sent - came} of {sent} lost, {100 * loss:.3g} %{_doubt(sent)}",
+        f"ping: a round trip of {middle:.4g} ms, {words}",
+        f"ping: {sample}{several}, {100 * sample.share:.3g} %{_doubt(sample)}",
     )
-    return Measurements(round_trip=middle / 1e3, loss=loss, facts=facts)
+    return Measurements(
+        round_trip=middle / 1e3, loss=sample.share, loss_sample=sample, longest_ping=longest / 1e3, facts=facts
+    )
 
 
-def _round_trip(times: NDArray[np.float64], lines: list[str]) -> tuple[float, str] | None:
-    """Return the round trip in milliseconds, and what to say of it; of the summary if no reply is listed."""
+def _doubt(sample: LossSample) -> str:
+    low, high = sample.interval
+    few = "; so few tell little of losses" if sample.sent < FEW else ""
+    return f", which {share_text(low)} to {share_text(high)} of losses may have led to (at 90 %){few}"
+
+
+def _round_trip(runs: Sequence[Run]) -> tuple[float, float, str] | None:
+    """Return the round trip and a long one in milliseconds, and what to say; of summaries if no reply is listed."""
+    times = np.array([reply.milliseconds for run in runs for reply in run.unique])
     if len(times):
-        middle, most = (float(np.quantile(times, share)) for share in (0.5, 0.95))
-        return middle, f"the median (shortest {times.min():.4g}, 95 % below {most:.4g})"
-    for found in map(SUMMARY.search, lines):
-        if found:
-            shortest, mean, longest = map(float, found.groups())
-            return mean, f"the mean, as no reply is listed (shortest {shortest:.4g}, longest {longest:.4g})"
-    return None
+        return _of_times(times)
+    summaries = [run.summary for run in runs if run.summary]
+    if not summaries:
+        return None
+    shortest, longest = min(one[0] for one in summaries), max(one[2] for one in summaries)
+    mean = float(np.mean([one[1] for one in summaries]))
+    words = f"the mean, as no reply is listed (shortest {shortest:.4g}, longest {longest:.4g})"
+    return mean, mean, words  # one outlier may be the longest: its frequency is not known
 
 
-def _doubt(sent: int) -> str:
-    return "; so few tell little of losses" if sent < FEW else ""
+def _of_times(times: NDArray[np.float64]) -> tuple[float, float, str]:
+    middle, most, high = (float(np.quantile(times, share)) for share in (0.5, 0.95, HIGH))
+    return middle, high, f"the median (shortest {times.min():.4g}, 95 % below {most:.4g})"
 
 
-def _counts(lines: list[str], replies: list[str]) -> tuple[int, int]:
-    """Count what was sent and came: by the summary, or by sequence numbers and complaints where that is missing."""
+def _runs(path: str | Path, lines: Sequence[str]) -> list[Run]:
+    """Divide the lines into runs; raise InputError if they are of several targets."""
+    runs, targets = [Run()], dict[str, None]()
     for line in lines:
-        found = COUNTS.search(line) or WINDOWS_COUNTS.search(line)
-        if found:
-            return int(found[1]), int(found[2])
-    numbers = [int(found[1]) for line in replies if (found := SEQUENCE.search(line))]
-    if numbers:
-        return max(max(numbers) - min(numbers) + 1, len(replies)), len(replies)
-    return len(replies) + sum(1 for line in lines if TIMED_OUT.search(line)), len(replies)
+        if target := target_in(line):
+            targets.setdefault(target.lower())
+        _take(line, runs)
+    if len(targets) > 1:
+        raise InputError(
+            f"{path} has pings of {len(targets)} targets ({', '.join(targets)}), and a plan is for one line: keep "
+            "those of one."
+        )
+    return [run for run in runs if run.sent]
+
+
+def _take(line: str, runs: list[Run]) -> None:
+    """Add a line to the last run, or begin another one."""
+    if counts := counts_in(line):
+        # RouterOS counts from the beginning, and others do so once for each run.
+        if runs[-1].counts and not RUNNING.search(line):
+            runs.append(Run())
+        runs[-1].counts = counts
+        runs[-1].summary = summary_in(line) or runs[-1].summary
+    elif listed := listed_in(line):
+        replies = [Reply(value, number) for number, value in enumerate(listed) if value is not None]
+        runs.append(Run(replies, counts=Counts(len(listed), len(replies))))
+    elif summary := summary_in(line):
+        runs[-1].summary = summary
+    elif reply := reply_in(line):
+        if _begins_anew(runs[-1], reply):
+            runs.append(Run())
+        runs[-1].replies.append(reply)
+    elif line.strip() and runs[-1].replies and not runs[-1].counts:
+        runs[-1].missed += 1
+
+
+def _begins_anew(run: Run, reply: Reply) -> bool:
+    """Return whether a reply belongs to another run: behind a summary, or with a number far below the last one's."""
+    last = run.replies[-1].number if run.replies else None
+    if last is None or reply.number is None:
+        return run.counts is not None
+    back = last - reply.number
+    if run.counts:  # RouterOS goes on behind a summary
+        return back >= 0
+    return reply.number <= 1 and 1 < back < FAR_BACK

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,33 +13,98 @@ from earlybird.errors import InputError, because
 
 GZIP: Final = b"\x1f\x8b"  # first bytes of a compressed file (RFC 1952 §2.3.1)
 
+MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),  # what PowerShell's `>` writes
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Marks at the beginning of a text, and its encoding."""
+
+CONTROL: Final = re.compile(r"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+"""Characters that no text has; the escape of terminals' colours is not among them."""
+
+FEW_ZEROS: Final = 20
+"""Part of the bytes of UTF-16 that are zero at least, as blanks and digits have one, nearly all in every other place."""
+
+ESCAPES: Final = re.compile(r"\x1b\[[\d;?]*[A-Za-z]")  # of terminals (ECMA-48 §5.4)
+
+TABLE: Final = re.compile(r"^[{\[]", re.MULTILINE)
+
+NOT_A_NUMBER: Final = re.compile(r"([:\[,]\s*)[-+]?(?:nan|inf(?:inity)?)\b", re.IGNORECASE)
+"""What C's printf writes for numbers that do not exist, which JSON does not have."""
+
 
 def text_of(path: str | Path, what: str) -> str:
-    """Read a text, compressed or not; `what` it should be is for the error."""
+    """Read a text, compressed or not, in any encoding; `what` it should be is for the error."""
     try:
         content = Path(path).read_bytes()
-        text = (gzip.decompress(content) if content.startswith(GZIP) else content).decode()
+        text = decoded(gzip.decompress(content) if content.startswith(GZIP) else content)
     except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
         raise InputError(f"{path} is not {what}: it is not text.") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read ({because(error)}).") from error
+    if CONTROL.search(text):
+        raise InputError(f"{path} is not {what}: it is not text.")
     if not text.strip():
         raise InputError(f"{path} is empty, and not {what}.")
-    return text
+    return ESCAPES.sub("", text)
+
+
+def decoded(content: bytes) -> str:
+    """
+    Decode a text of which the digits and signs of ASCII count.
+
+    What is not UTF-8 or UTF-16 is read byte by byte (Latin-1): in the code pages of DOS and Windows (CP850, CP866,
+    CP125x) and in GBK, Big5, EUC and Shift-JIS no digit, `=`, `<`, `/`, `%` or space is part of another character.
+    """
+    for mark, encoding in MARKS:
+        if content.startswith(mark):
+            return content.decode(encoding)
+    even, odd = content[::2].count(0), content[1::2].count(0)
+    if even + odd >= len(content) / FEW_ZEROS and min(even, odd) <= max(even, odd) / FEW_ZEROS:
+        return content.decode("utf-16-le" if odd > even else "utf-16-be")  # without its mark
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def json_of(path: str | Path, what: str) -> dict[str, Any]:
     """Read a table of JSON; raise InputError if it is none."""
-    text = text_of(path, what)
-    try:
-        document = json.loads(text)
-    except json.JSONDecodeError as error:
+    return documents_of(path, what)[-1]
+
+
+def documents_of(path: str | Path, what: str) -> list[dict[str, Any]]:
+    """Read the tables of JSON that follow one another in a file, behind lines that are none; at least one."""
+    text = NOT_A_NUMBER.sub(r"\1null", text_of(path, what)).strip()
+    found: list[Any] = []
+    place, failure = 0, None
+    while (place := _next_table(text, place)) < len(text):
+        try:
+            document, place = json.JSONDecoder().raw_decode(text, place)
+        except json.JSONDecodeError as error:
+            failure, place = error, place + 1
+            continue
+        found.append(document)
+    if not found:
+        failure = failure or json.JSONDecodeError("Expecting value", text, 0)
         raise InputError(
-            f"{path} is not {what}: it is not JSON ({error.msg} in line {error.lineno}). Is it complete?"
-        ) from error
-    if not isinstance(document, dict):
+            f"{path} is not {what}: it is not JSON ({failure.msg} in line {failure.lineno}). Is it complete?"
+        ) from failure
+    tables = [document for document in found if isinstance(document, dict)]
+    if not tables:
         raise InputError(f"{path} is not {what}: it holds no table.")
-    return document
+    return tables
+
+
+def _next_table(text: str, place: int) -> int:
+    """Return where a document begins: behind the one before it, or at the beginning of a line."""
+    while place < len(text) and text[place].isspace():
+        place += 1
+    if text[place : place + 1] in ("{", "["):
+        return place
+    begin = TABLE.search(text, place)
+    return begin.start() if begin else len(text)
 
 
 def number(document: dict[str, Any], *keys: str) -> float | None:
