@@ -44,7 +44,7 @@ pub struct Reading {
     pub segments: Vec<Segment>,
     /// The number of packets of any protocol.
     pub packets: u64,
-    /// How many packets were no TCP segments that could be read, by what they are.
+    /// The number of packets that are no TCP segments that can be read, by what they are.
     pub others: BTreeMap<&'static str, u64>,
     /// The reason why the file counts as truncated, if it does.
     pub breaks_off: Option<String>,
@@ -85,7 +85,7 @@ pub fn read(path: &Path) -> io::Result<Reading> {
     }
 }
 
-/// What is known of the latest connection between two ends: its number, the sequence number of its SYN in each direction, and
+/// The latest connection between two ends: its number, the sequence number of its SYN in each direction, and
 /// whether it has carried data.
 #[derive(Clone, Copy, Debug)]
 struct Known {

@@ -26,7 +26,7 @@ def advice(candidate: Candidate, path: NetworkPath, stream: StreamSpec, delay: f
     return [*_switch(candidate, path, delay), *(_socket(path, stream) if _is_kernels(candidate) else [])]
 
 
-def measure_again(path: NetworkPath) -> list[str]:
+def repeat_measurement(path: NetworkPath) -> list[str]:
     """Return the instructions for a measurement that tells the losses better."""
     if path.loss_sample is None:
         return []

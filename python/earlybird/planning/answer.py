@@ -44,7 +44,7 @@ def answer(plan: Plan) -> str:
 
 
 def _open(plan: Plan) -> str:
-    """Say that the measurement leaves the sender open: what it may mean, and what to do in each case."""
+    """Return what the measurement may mean, what to do in each case, and what to measure."""
     sample = plan.path.loss_sample
     cases = sorted((plan, *plan.ends), key=lambda end: end.path.loss)
     least, most = cases[0], cases[-1]
@@ -119,7 +119,7 @@ def _sureness(plan: Plan) -> str:
             f"That is clear after {sessions}: other seeds would choose another sender with a probability of less than "
             f"{100 * bound:.0f} %{_for_all(plan)}."
         )
-    if number < SAMPLE_SIZES[0]:
+    if number < SAMPLE_SIZES[0] and len(plan.open_candidates) < 2:
         return (
             f"That is the choice of {sessions}, too few to be sure of it: leave --seeds out for {SAMPLE_SIZES[0]} and "
             "more."
@@ -141,7 +141,7 @@ def unseen(number: int) -> float:
 
 
 def _for_all(plan: Plan) -> str:
-    """Say that the answer holds for all losses that the measurement leaves open."""
+    """Return that the answer holds for all losses that the measurement leaves open."""
     if not plan.ends:
         return ""
     cases = sorted((plan, *plan.ends), key=lambda end: end.path.loss)
@@ -158,8 +158,8 @@ def _too_long(plan: Plan) -> list[str]:
     if not TOO_LONG <= plan.longest_delay < math.inf:
         return []
     return [
-        f"{delay_text(plan.longest_delay)} is longer than viewers wait: lower the film's rate, or send it over a faster "
-        "line."
+        f"{delay_text(plan.longest_delay)} is longer than viewers wait: lower the film's rate, or send it over a "
+        "faster line."
     ]
 
 

@@ -12,7 +12,7 @@ from earlybird.errors import InputError
 from earlybird.executors import threads
 from earlybird.formatting import format_rate
 from earlybird.media import film_of
-from earlybird.planning.advice import advice, measure_again
+from earlybird.planning.advice import advice, repeat_measurement
 from earlybird.planning.answer import answer, document
 from earlybird.planning.candidates import BASELINE, Candidate, candidates
 from earlybird.planning.estimates import FormulaEstimate, formula_estimate
@@ -119,7 +119,7 @@ class Plan:
     def instructions(self) -> list[str]:
         """Shell commands to use the chosen sender, and comments that begin with #."""
         found = advice(self.choice.candidate, self.path, self.stream, self.longest_delay)
-        return found if self.is_settled else [*measure_again(self.path), *found]
+        return found if self.is_settled else [*repeat_measurement(self.path), *found]
 
     def to_dict(self) -> dict[str, object]:
         """Return what `earlybird plan --json` prints."""

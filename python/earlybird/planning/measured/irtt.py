@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from earlybird.errors import InputError
 from earlybird.losses import describe_losses
 from earlybird.planning.measured.text import json_of, number
 from earlybird.planning.path import Measurements
+from earlybird.planning.samples import LossSample
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 WHAT: Final = "what `irtt client -o FILE` writes"
 NANOSECONDS: Final = 1e9
+HIGH: Final = 0.99  # share of the round trips below the one that stands for the longest
 
 
 def read(path: str | Path) -> Measurements:
@@ -26,15 +31,40 @@ def read(path: str | Path) -> Measurements:
     if not middle:
         raise InputError(f"{path}: none of {len(trips)} packets came back, which tells nothing of the line.")
     shortest = number(document, "stats", "rtt", "min") or middle
-    pattern = describe_losses([str(trip.get("lost", "false")).lower().startswith("true") for trip in trips])
+    states = [str(trip.get("lost", "false")).lower() for trip in trips]
+    pattern = describe_losses([state.startswith("true") for state in states])
     facts = [
         f"irtt: a round trip of {1e3 * middle / NANOSECONDS:.4g} ms, the median (shortest "
         f"{1e3 * shortest / NANOSECONDS:.4g})",
-        f"irtt: {pattern.lost} of {pattern.packets} packets lost, {100 * pattern.ratio:.3g} %",
+        f"irtt: {pattern.lost} of {pattern.packets} packets lost, {100 * pattern.ratio:.3g} %{_direction(states)}",
     ]
     burst = pattern.mean_run if pattern.lost else 1.0
     if burst > 1:
         facts.append(
             f"irtt: {burst:.3g} lost in a row on average; packets closer together may be lost in longer bursts"
         )
-    return Measurements(round_trip=middle / NANOSECONDS, loss=pattern.ratio, mean_burst=burst, facts=tuple(facts))
+    return Measurements(
+        round_trip=middle / NANOSECONDS,
+        loss=pattern.ratio,
+        loss_sample=LossSample(pattern.lost, pattern.packets, burst),
+        mean_burst=burst,
+        longest_ping=_longest(trips),
+        facts=tuple(facts),
+    )
+
+
+def _direction(states: Sequence[str]) -> str:
+    """Return in which direction packets were lost, if the server's clock and counts told."""
+    up, down = states.count("true_up"), states.count("true_down")
+    if not up and not down:
+        return ""
+    return (
+        f": {up} on the way from irtt's client to its server and {down} on the way back, all counted to the film's way;"
+        " if it goes the other way, give --loss"
+    )
+
+
+def _longest(trips: Sequence[dict[str, Any]]) -> float | None:
+    """Return the round trip in seconds that nearly all are shorter than."""
+    known = [value for trip in trips if (value := number(trip, "delay", "rtt"))]
+    return float(np.quantile(known, HIGH)) / NANOSECONDS if known else None

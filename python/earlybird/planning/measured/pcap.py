@@ -31,8 +31,8 @@ FEW_BYTES: Final = 100_000  # payload below which a transfer shows no rate: it i
 PACKET: Final = 1460
 """Most bytes of payload in a packet over Ethernet; what was caught with more was yet to be cut, or was put together."""
 IDLE: Final = 0.3
-"""Share of the time without anything under way from which on a rate is that of the sender. A transfer that fills the line
-has hardly any: even a lost tail is repaired within a few round trips."""
+"""Share of the time in which a sender is idle from which on the rate is its own. One that fills the line hardly is:
+even a lost tail is repaired within a few round trips."""
 REST: Final = 5.0  # times the mean time between two segments from which on a sender rests
 SHORT: Final = 0.1  # share of short segments that writes of any program make
 LONG: Final = 0.9  # share of the round trips below the one that stands for a full queue: ACKs behind holes are longer
@@ -314,7 +314,7 @@ def _idle_share(transfer: Transfer, round_trip: float | None) -> float:
         return 0.0
     gaps = np.diff(transfer.time)
     resting = float(gaps[gaps > REST * gaps.mean()].sum() / length)
-    return max(_nothing_under_way(transfer, round_trip) / length, resting, _short_share(transfer))
+    return max(_without_flight(transfer, round_trip) / length, resting, _short_share(transfer))
 
 
 def _short_share(transfer: Transfer) -> float:
@@ -325,7 +325,7 @@ def _short_share(transfer: Transfer) -> float:
     return max(float((sizes % usual != 0).mean()) - SHORT, 0.0)
 
 
-def _nothing_under_way(transfer: Transfer, round_trip: float | None) -> float:
+def _without_flight(transfer: Transfer, round_trip: float | None) -> float:
     """Return the seconds in which all that was sent had been acknowledged."""
     if not len(transfer.ack):
         return 0.0

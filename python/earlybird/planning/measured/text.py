@@ -15,7 +15,7 @@ GZIP: Final = b"\x1f\x8b"  # first bytes of a compressed file (RFC 1952 §2.3.1)
 
 MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),  # what PowerShell's `>` writes
+    (codecs.BOM_UTF16_LE, "utf-16"),  # PowerShell's `>`
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 """Marks at the beginning of a text, and its encoding."""
@@ -24,14 +24,14 @@ CONTROL: Final = re.compile(r"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 """Characters that no text has; the escape of terminals' colours is not among them."""
 
 FEW_ZEROS: Final = 20
-"""Part of the bytes of UTF-16 that are zero at least, as blanks and digits have one, nearly all in every other place."""
+"""Part of the bytes of UTF-16 that are zero at least, as blanks and digits have one; nearly all on one side."""
 
 ESCAPES: Final = re.compile(r"\x1b\[[\d;?]*[A-Za-z]")  # of terminals (ECMA-48 §5.4)
 
 TABLE: Final = re.compile(r"^[{\[]", re.MULTILINE)
 
 NOT_A_NUMBER: Final = re.compile(r"([:\[,]\s*)[-+]?(?:nan|inf(?:inity)?)\b", re.IGNORECASE)
-"""What C's printf writes for numbers that do not exist, which JSON does not have."""
+"""The words that C's printf writes for numbers that do not exist, which JSON does not have."""
 
 
 def text_of(path: str | Path, what: str) -> str:

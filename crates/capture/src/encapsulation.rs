@@ -1,0 +1,219 @@
+//! The innermost IP packet of a frame: link headers, tags and tunnels are taken off.
+
+use etherparse::{LaxNetSlice, LaxSlicedPacket};
+use pcap_file::DataLink;
+
+/// The reason why a frame holds no TCP segment that can be read, in a few words.
+pub(crate) type Other = &'static str;
+
+/// Tunnels within tunnels that are followed, so that a damaged packet cannot go on for ever.
+const MOST_LAYERS: usize = 8;
+/// UDP ports of tunnels: VXLAN (RFC 7348 §8), Geneve (RFC 8926 §3.3), GTP-U (3GPP TS 29.281 §4.4.2).
+const VXLAN: u16 = 4789;
+const GENEVE: u16 = 6081;
+const GTP_U: u16 = 2152;
+
+/// Link types that the library has no name for (<https://www.tcpdump.org/linktypes.html>).
+const PPP_SERIAL: u32 = 50;
+const PPP_WITH_DIRECTION: u32 = 204;
+
+/// Returns the innermost IP packet.
+///
+/// # Errors
+/// If there is none that can be read.
+pub(crate) fn ip_packet(link: DataLink, data: &[u8]) -> Result<&[u8], Other> {
+    let mut packet = of_link(link, data)?;
+    for _ in 0..MOST_LAYERS {
+        match tunnelled(packet) {
+            Some(inner) => packet = inner?,
+            None => return Ok(packet),
+        }
+    }
+    Err("tunnels within tunnels")
+}
+
+fn of_link(link: DataLink, data: &[u8]) -> Result<&[u8], Other> {
+    match link {
+        DataLink::ETHERNET => ethernet(data),
+        DataLink::RAW | DataLink::IPV4 | DataLink::IPV6 => Ok(data),
+        DataLink::NULL | DataLink::LOOP => after(data, 4),
+        // Linux cooked captures: 16 bytes with the protocol at the end, or 20 with it at the start.
+        DataLink::LINUX_SLL => of_type(word(data, 14)?, after(data, 16)?),
+        DataLink::LINUX_SLL2 => of_type(word(data, 0)?, after(data, 20)?),
+        DataLink::PPP => ppp(data),
+        DataLink::IEEE802_11 => wifi(data),
+        DataLink::IEEE802_11_RADIOTAP => {
+            let length = data.get(2..4).ok_or(CUT)?;
+            wifi(after(data, usize::from(u16::from_le_bytes([length[0], length[1]])))?)
+        }
+        DataLink::NFLOG => nflog(data),
+        other => match u32::from(other) {
+            PPP_SERIAL => ppp(data),
+            PPP_WITH_DIRECTION => ppp(after(data, 1)?),
+            _ => Err("frames of a link type that is not read"),
+        },
+    }
+}
+
+pub(crate) const CUT: Other = "packets that were cut before the end of their headers";
+
+fn after(data: &[u8], length: usize) -> Result<&[u8], Other> {
+    data.get(length..).ok_or(CUT)
+}
+
+fn word(data: &[u8], at: usize) -> Result<u16, Other> {
+    data.get(at..at + 2).map(|bytes| u16::from_be_bytes([bytes[0], bytes[1]])).ok_or(CUT)
+}
+
+fn ethernet(data: &[u8]) -> Result<&[u8], Other> {
+    of_type(word(data, 12)?, after(data, 14)?)
+}
+
+/// Returns the IP packet behind an Ethernet type.
+fn of_type(kind: u16, data: &[u8]) -> Result<&[u8], Other> {
+    match kind {
+        0x0800 | 0x86dd => Ok(data),
+        // VLAN tags, one behind the other (IEEE 802.1Q, 802.1ad).
+        0x8100 | 0x88a8 | 0x9100 => of_type(word(data, 2)?, after(data, 4)?),
+        // A session of PPPoE: six bytes of header (RFC 2516 §4).
+        0x8864 => ppp(after(data, 6)?),
+        0x8847 | 0x8848 => mpls(data),
+        // Transparent Ethernet bridging in GRE (RFC 7637 §3.2).
+        0x6558 => ethernet(data),
+        0x0806 => Err("ARP"),
+        // A length: LLC, and SNAP where it carries IP (RFC 1042).
+        0..=1500 => snap(data),
+        _ => Err("frames of another protocol than IP"),
+    }
+}
+
+fn snap(data: &[u8]) -> Result<&[u8], Other> {
+    if data.starts_with(&[0xaa, 0xaa, 0x03, 0, 0, 0]) {
+        return of_type(word(data, 6)?, after(data, 8)?);
+    }
+    Err("frames of another protocol than IP")
+}
+
+/// PPP, with its address and control bytes or without, and with the protocol in one byte or two (RFC 1661 §2, RFC 1662 §3.1).
+fn ppp(data: &[u8]) -> Result<&[u8], Other> {
+    let data = data.strip_prefix(&[0xff, 0x03]).unwrap_or(data);
+    match data {
+        [0x00, 0x21 | 0x57, rest @ ..] | [0x21 | 0x57, rest @ ..] => Ok(rest),
+        _ => Err("frames of another protocol than IP"),
+    }
+}
+
+/// Takes labels off up to the one at the bottom of the stack (RFC 3032 §2.1), and the control word of a pseudowire (RFC 4448 §4.6).
+fn mpls(data: &[u8]) -> Result<&[u8], Other> {
+    let labels = data.chunks_exact(4).position(|label| label[2] & 1 == 1).ok_or(CUT)?;
+    let data = after(data, 4 * (labels + 1))?;
+    match data.first().ok_or(CUT)? >> 4 {
+        4 | 6 => Ok(data),
+        0 => ethernet(after(data, 4)?),
+        _ => ethernet(data),
+    }
+}
+
+/// A data frame of IEEE 802.11 (§9.2.4): its header's length follows from the flags of its frame control.
+fn wifi(data: &[u8]) -> Result<&[u8], Other> {
+    let (control, flags) = (*data.first().ok_or(CUT)?, *data.get(1).ok_or(CUT)?);
+    let is_data = control & 0x0c == 0x08 && control & 0x40 == 0;
+    if !is_data {
+        return Err("Wi-Fi frames without data");
+    }
+    if flags & 0x40 != 0 {
+        return Err("encrypted Wi-Fi frames");
+    }
+    let has_quality = control & 0x80 != 0;
+    let address = if flags & 0x03 == 0x03 { 6 } else { 0 };
+    let quality = if has_quality { 2 } else { 0 };
+    let throughput = if has_quality && flags & 0x80 != 0 { 4 } else { 0 };
+    snap(after(data, 24 + address + quality + throughput)?)
+}
+
+/// The attribute with the packet of a message of NFLOG: lengths and types are those of the machine that wrote it.
+fn nflog(data: &[u8]) -> Result<&[u8], Other> {
+    const PAYLOAD: u16 = 9;
+    let mut rest = after(data, 4)?;
+    while rest.len() >= 4 {
+        let little = u16::from_le_bytes([rest[0], rest[1]]);
+        let is_little = usize::from(little) >= 4 && usize::from(little) <= rest.len();
+        let number = |at: usize| {
+            let bytes = [rest[at], rest[at + 1]];
+            if is_little { u16::from_le_bytes(bytes) } else { u16::from_be_bytes(bytes) }
+        };
+        let length = usize::from(number(0)).max(4);
+        if number(2) & 0x7fff == PAYLOAD {
+            return Ok(&rest[4..length.min(rest.len())]);
+        }
+        rest = after(rest, length.next_multiple_of(4))?;
+    }
+    Err(CUT)
+}
+
+/// Returns what a packet carries if it is a tunnel.
+fn tunnelled(packet: &[u8]) -> Option<Result<&[u8], Other>> {
+    let outer = LaxSlicedPacket::from_ip(packet).ok()?;
+    let (number, payload, is_fragment) = match outer.net? {
+        LaxNetSlice::Ipv4(ip) => (ip.payload().ip_number.0, ip.payload().payload, ip.payload().fragmented),
+        LaxNetSlice::Ipv6(ip) => (ip.payload().ip_number.0, ip.payload().payload, ip.payload().fragmented),
+        LaxNetSlice::Arp(_) => return None,
+    };
+    match number {
+        _ if is_fragment => None,
+        4 | 41 => Some(Ok(payload)),
+        47 => Some(gre(payload)),
+        17 => udp_tunnel(payload),
+        _ => None,
+    }
+}
+
+/// GRE with its optional fields (RFC 2784 §2.1, RFC 2890 §2), and ERSPAN in it (draft-foschiano-erspan-03 §4).
+fn gre(data: &[u8]) -> Result<&[u8], Other> {
+    let (flags, kind) = (word(data, 0)?, word(data, 2)?);
+    let optional = [0x8000, 0x2000, 0x1000].iter().filter(|bit| flags & **bit != 0).count();
+    let enhanced = usize::from(flags & 0x0007 == 1 && flags & 0x0080 != 0);
+    let payload = after(data, 4 + 4 * (optional + enhanced))?;
+    match kind {
+        // Type I has no header of its own, and no sequence number in GRE.
+        0x88be if flags & 0x1000 == 0 => ethernet(payload),
+        0x88be => ethernet(after(payload, 8)?),
+        0x22eb => {
+            let has_subheader = payload.get(11).ok_or(CUT)? & 1 == 1;
+            ethernet(after(payload, if has_subheader { 20 } else { 12 })?)
+        }
+        0x880b => ppp(payload),
+        kind => of_type(kind, payload),
+    }
+}
+
+fn udp_tunnel(data: &[u8]) -> Option<Result<&[u8], Other>> {
+    let payload = data.get(8..)?;
+    match word(data, 2).ok()? {
+        // The flag of a valid network identifier (RFC 7348 §5).
+        VXLAN if payload.first()? & 0x08 != 0 => Some(after(payload, 8).and_then(ethernet)),
+        GENEVE if payload.first()? >> 6 == 0 => {
+            let options = 4 * usize::from(payload.first()? & 0x3f);
+            let kind = word(payload, 2);
+            Some(kind.and_then(|kind| of_type(kind, after(payload, 8 + options)?)))
+        }
+        // A packet of a user (message type 255), with the optional fields that its flags state (3GPP TS 29.281 §5.1).
+        GTP_U if *payload.get(1)? == 255 => gtp_payload(payload).map(Ok),
+        _ => None,
+    }
+}
+
+fn gtp_payload(data: &[u8]) -> Option<&[u8]> {
+    let flags = *data.first()?;
+    let mut at = 8;
+    if flags & 0x07 != 0 {
+        let mut next = *data.get(11)?;
+        at = 12;
+        while next != 0 {
+            let length = 4 * usize::from(*data.get(at)?).max(1);
+            next = *data.get(at + length - 1)?;
+            at += length;
+        }
+    }
+    data.get(at..)
+}

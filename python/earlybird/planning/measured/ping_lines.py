@@ -1,0 +1,136 @@
+"""
+The lines of ping and similar programs, read by their structure: languages and code pages differ, numbers do not.
+
+A reply has a time with a unit behind `=` or `<`, and no sign that it is none; a summary has what was sent, received and
+lost in numbers that fit one another.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from itertools import pairwise
+from typing import Final
+
+NUMBER: Final = r"\d+(?:[.,]\d*)?"
+UNIT: Final = r"[^\s\d=<>:;,.()%/]{1,6}"
+
+TIME: Final = re.compile(rf"[=<]\s*({NUMBER})\s*({UNIT})(?!\S*\s*[=<])")
+"""The time of a reply: a number whose unit is not the name of the next value (`ttl=58 time=20.1 ms`)."""
+FPING: Final = re.compile(rf"\[(\d+)\],.*?({NUMBER})\s*(ms)\b(?=\s*\()")
+"""`192.0.2.7 : [1], 84 bytes, 9.67 ms (8.06 avg, 0% loss)`"""
+ROUTEROS: Final = re.compile(r"^\s*(\d+)\s+\S+\s+\d+\s+\d+\s+((?:\d+s)?(?:\d+ms)?(?:\d+us)?)(?:\s|$)")
+"""`    3 192.0.2.7    56  57 23ms`"""
+PARTS: Final = re.compile(r"(\d+)(s|ms|us)")
+
+SEQUENCE: Final = re.compile(r"seq\s*[=:]?\s*(\d+)", re.IGNORECASE)
+DUPLICATE: Final = re.compile(r"\(DUP!?\)", re.IGNORECASE)
+FAILED: Final = re.compile(
+    r"no response|timed? ?out|unreachable|refused|fail|no answer|no reply|expired|exceeded|closed|error", re.IGNORECASE
+)
+"""Words of a try that failed and has a time all the same (tcping)."""
+
+PERCENT: Final = re.compile(r"(\d+(?:[.,]\d+)?)\s*[%％]")
+WHOLE: Final = re.compile(r"(?<![\d.,+:/\w])(\d+)(?![\d.:/]|,\d)")
+SLASHES: Final = re.compile(r"(\d+)/(\d+)/(\d+(?:\.\d+)?)%")
+"""`xmt/rcv/%loss = 4/3/25%` (fping)"""
+TRIPLE: Final = re.compile(r"\s[=:]\s(\d+)\D{1,40}\s[=:]\s(\d+)\D{1,40}\s[=:]\s(\d+)(?![\d.])")
+"""`Pakete: Gesendet = 10, Empfangen = 8, Verloren = 2` (Windows)"""
+SUMMARY: Final = re.compile(rf"=\s*({NUMBER})/({NUMBER})/({NUMBER})(?!\s*%)")
+"""`rtt min/avg/max/mdev = 19,028/20,214/21,400/1,186 ms`"""
+EXTREMES: Final = re.compile(rf"\s=\s({NUMBER})\D{{1,40}}\s=\s({NUMBER})\D{{1,40}}\s=\s({NUMBER})\D*$")
+"""`Minimum = 22ms, Maximum = 31ms, Mittelwert = 24ms` (Windows)"""
+TARGET: Final = re.compile(r"^-{2,}\s*(\S+)\s.*-{2,}\s*$|^PING\s+([^\s(]+)\s*\(|^(\S+)\s+:\s(?=.*\d)")
+"""`--- example.org ping statistics ---`, `PING example.org (…`, or `example.org : ` of fping."""
+ADDRESS: Final = re.compile(r"\d+\.\d+\.\d+\.\d+")
+LISTED: Final = re.compile(rf"^(\S+)\s+:((?:\s+(?:{NUMBER}|-))+)\s*$")
+"""`192.0.2.7 : 6.46 9.67 - 12.9` (`fping -C`)"""
+
+PER_MILLISECOND: Final = {"s": 1e-3, "sec": 1e-3, "us": 1e3, "µs": 1e3, "μs": 1e3, "usec": 1e3}
+"""Of units other than milliseconds, which have many names: ms, msec, мс, 毫秒 …"""
+
+ROUNDED: Final = 1.0  # per cent that a program's share of losses may be rounded by
+
+
+@dataclasses.dataclass(frozen=True)
+class Reply:
+    """A reply: its time in milliseconds, and its number if it has one."""
+
+    milliseconds: float
+    number: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Counts:
+    """The counts of a summary."""
+
+    sent: int
+    received: int
+
+
+def plain(text: str) -> float:
+    """Read a number with a decimal point or comma."""
+    return float(text.replace(",", "."))
+
+
+def reply_in(line: str) -> Reply | None:
+    """Return the reply of a line, if it is one and no duplicate."""
+    if DUPLICATE.search(line) or FAILED.search(line):
+        return None
+    if found := FPING.search(line):
+        return Reply(plain(found[2]), int(found[1]))
+    if (found := ROUTEROS.search(line)) and found[2]:
+        parts = PARTS.findall(found[2])
+        return Reply(sum(int(number) / PER_MILLISECOND.get(unit, 1.0) for number, unit in parts), int(found[1]))
+    if counts_in(line) or EXTREMES.search(line):
+        return None
+    times = TIME.findall(line)
+    if not times:
+        return None
+    value, unit = times[-1]
+    sequence = SEQUENCE.search(line)
+    return Reply(plain(value) / PER_MILLISECOND.get(unit.lower(), 1.0), int(sequence[1]) if sequence else None)
+
+
+def counts_in(line: str) -> Counts | None:
+    """Return the counts of a summary's line, if they fit one another."""
+    if found := SLASHES.search(line):
+        return Counts(int(found[1]), int(found[2]))
+    if share := PERCENT.search(line):
+        before, lost = [int(number) for number in WHOLE.findall(line[: share.start()])], plain(share[1])
+        for first, second in pairwise(before):
+            if 0 < first >= second and abs(100 * (first - second) / first - lost) <= ROUNDED:
+                return Counts(first, second)
+            if first + second and abs(100 * second / (first + second) - lost) <= ROUNDED and "(" in line:
+                return Counts(first + second, first)  # successful, failed (tcping)
+        return None
+    if found := TRIPLE.search(line):
+        sent, received, lost_count = map(int, found.groups())
+        return Counts(sent, received) if sent and sent - received == lost_count else None
+    return None
+
+
+def listed_in(line: str) -> list[float | None]:
+    """Return the times of a line of `fping -C`, None for what did not come back."""
+    found = LISTED.search(line)
+    return [None if each == "-" else plain(each) for each in found[2].split()] if found else []
+
+
+def summary_in(line: str) -> tuple[float, float, float] | None:
+    """Return the shortest, mean and longest round trip of a summary, in milliseconds."""
+    if found := SUMMARY.search(line):
+        shortest, mean, longest = map(plain, found.groups())
+    elif found := EXTREMES.search(line):
+        shortest, longest, mean = map(plain, found.groups())
+    else:
+        return None
+    return (shortest, mean, longest) if shortest <= mean <= longest else None
+
+
+def target_in(line: str) -> str | None:
+    """Return the host that a line names: one of a summary, of fping, or a reply without a number (Windows)."""
+    if found := TARGET.search(line):
+        return str(next(filter(None, found.groups())))
+    reply = reply_in(line)
+    address = ADDRESS.search(line) if reply and reply.number is None else None
+    return address[0] if address else None

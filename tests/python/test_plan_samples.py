@@ -1,0 +1,80 @@
+"""Losses as a sample: what a measurement leaves open, and whether the answer depends on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from scipy import stats
+
+import earlybird
+from earlybird.planning.answer import unseen
+from earlybird.planning.measured import ping
+from earlybird.planning.samples import LossSample, exact_interval
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(("lost", "sent"), [(0, 100), (1, 100), (7, 2000), (300, 1000), (5, 5)])
+def test_an_interval_is_the_exact_one(lost: int, sent: int) -> None:
+    expected = stats.binomtest(lost, sent).proportion_ci(0.9, method="exact")
+    assert exact_interval(lost, sent) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+def test_no_loss_of_a_hundred_means_up_to_three_per_cent() -> None:
+    low, high = LossSample(0, 100).interval
+    assert (low, round(high, 3)) == (0.0, 0.03)
+
+
+def test_losses_in_bursts_have_a_wider_interval() -> None:
+    single, bursts = LossSample(20, 1000), LossSample(20, 1000, mean_burst=4.0)
+    assert bursts.interval[0] < single.interval[0] < 0.02 < single.interval[1] < bursts.interval[1]
+
+
+def pings(folder: Path, sent: int) -> Path:
+    lines = [f"64 bytes from 192.0.2.7: icmp_seq={number} ttl=57 time=60.0 ms" for number in range(1, sent + 1)]
+    path = folder / "ping.txt"
+    path.write_text("\n".join([*lines, f"{sent} packets transmitted, {sent} received, 0% packet loss"]))
+    return path
+
+
+def test_a_hundred_pings_without_a_loss_were_taken_for_a_line_without_losses(tmp_path: Path) -> None:
+    measured = [ping.read(pings(tmp_path, 100))]
+    request = earlybird.PlanRequest(
+        bitrate="4Mb/s", rate="20Mb/s", measured=measured, duration="20s", seeds=range(1, 5), transports=["bbr"]
+    )
+    found = earlybird.plan(request)
+    assert not found.is_settled
+    assert found.answer.startswith("0 of 100 lost means up to 3 % of the packets, and that decides: with nothing lost ")
+    assert "with 3 % lost use bbr" in found.answer
+    assert "Ping 2000 times, or capture a transfer" in found.answer
+    assert found.to_dict()["clear"] is False
+
+
+def test_what_is_stated_on_the_command_line_is_no_sample(tmp_path: Path) -> None:
+    measured = [ping.read(pings(tmp_path, 100))]
+    path = earlybird.PlanRequest(rate="20Mb/s", loss="1%", measured=measured).path
+    assert path.loss_ends == ()
+
+
+def test_odds_are_not_below_those_of_the_seeds() -> None:
+    assert unseen(40) == pytest.approx(0.072, abs=1e-3)
+    request = earlybird.PlanRequest(bitrate="1Mb/s", rate="20Mb/s", rtt="20ms", duration="10s", seeds=[1])
+    found = earlybird.plan(request)
+    assert not found.is_clear
+    assert "the choice of 1 session of 10 s, too few" in found.answer
+
+
+def test_round_trips_of_half_a_second_were_not_in_the_answer(tmp_path: Path) -> None:
+    lines = [
+        f"64 bytes from 192.0.2.7: icmp_seq={number} ttl=57 time={500 if number % 8 == 0 else 25} ms"
+        for number in range(1, 401)
+    ]
+    (tmp_path / "ping.txt").write_text("\n".join(lines))
+    request = earlybird.PlanRequest(
+        bitrate="1Mb/s", rate="20Mb/s", measured=[ping.read(tmp_path / "ping.txt")], loss=0, duration="10s", seeds=[1]
+    )
+    found = earlybird.plan(request)
+    assert found.longest_delay == pytest.approx(found.delay + 0.475, abs=1e-3)
+    assert "round trips of up to 0.50 s, as measured" in found.answer
