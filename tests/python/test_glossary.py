@@ -238,10 +238,10 @@ def rust_comments(path: Path) -> Iterator[Name]:
         nodes.extend(reversed(node.children))
         text = (node.text or b"").decode() if node.type == "line_comment" else ""
         if text.startswith("//") and not text.startswith(("///", "//!")):
-            line, is_alone = node.start_point[0], lines[node.start_point[0]].lstrip().startswith(b"//")
-            if not is_alone or line != last + 1:
+            line, starts_line = node.start_point[0], lines[node.start_point[0]].lstrip().startswith(b"//")
+            if not starts_line or line != last + 1:
                 yield Name(text.removeprefix("//").strip(), path, line + 1)
-            last = line if is_alone else -2
+            last = line if starts_line else -2
 
 
 def python_comments(path: Path) -> Iterator[Name]:
@@ -250,10 +250,10 @@ def python_comments(path: Path) -> Iterator[Name]:
     with path.open("rb") as file:
         for token in tokenize.tokenize(file.readline):
             if token.type == tokenize.COMMENT:
-                line, is_alone = token.start[0], token.line.lstrip().startswith("#")
-                if not is_alone or line != last + 1:
+                line, starts_line = token.start[0], token.line.lstrip().startswith("#")
+                if not starts_line or line != last + 1:
                     yield Name(token.string.lstrip("# ").capitalize(), path, line)
-                last = line if is_alone else -2
+                last = line if starts_line else -2
 
 
 def test_names_have_no_word_that_the_glossary_replaces() -> None:

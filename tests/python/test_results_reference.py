@@ -30,6 +30,7 @@ MEASURED: Final = """
 warm-up = "0s"
 duplicates = true
 queue-positions = true
+percentiles = true
 deliveries = true
 transmissions = true
 series = "50ms"

@@ -1,4 +1,4 @@
-//! What must hold at the end of every run, whatever the scenario. Debug builds check it, so that every test that runs a
+//! Invariants of every run, whatever the scenario, checked at its end. Debug builds check it, so that every test that runs a
 //! scenario is a test of its counts; release builds are spared it.
 
 use crate::link_measures::{GroupMeasures, LinkMeasures};

@@ -4,17 +4,17 @@ use crate::media::quantile;
 use earlybird_sim::{Arrivals, Link, LinkCounts, LinkReading};
 use earlybird_units::Duration;
 
-/// What the tables and the summary tell of a link.
+/// Measurements of a link, for the tables and the summary.
 // A large network has more links than flows: nothing is kept that no column needs.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkMeasures {
     /// Counts from the start of the run to the end of the measured interval.
     pub(crate) total: LinkCounts,
-    /// What became of the packets that arrived in the interval.
+    /// Fates of the packets that arrived in the interval.
     pub(crate) arrivals: Arrivals,
     /// By group, if the link counts groups.
     pub(crate) groups: Vec<GroupMeasures>,
-    /// How much of what the link could send it sent, from 0 to 1.
+    /// Share of the bits that the link could send which it sent, from 0 to 1.
     pub(crate) utilisation: f64,
     pub(crate) packets_per_second: f64,
     pub(crate) mean_queue_packets: f64,

@@ -32,7 +32,7 @@ fn percentiles_of_a_queue_that_grows_evenly_are_those_of_a_uniform_distribution(
     // A step to the same rate makes the link event-driven.
     for rate in ["", r#", rate-steps = [{ at = "5s", rate = "10Mb/s" }]"#] {
         let report = overload(rate, true);
-        // Who leaves at time t came at t / 2.056; the interval is from 2 s to 10 s.
+        // A packet that leaves at time t arrived at t / 2.056; the interval is from 2 s to 10 s.
         for (name, left_at) in QUEUE.iter().zip([6.0, 9.6, 9.92]) {
             let expected = 1e3 * left_at * (1.0 - 1.0 / 2.056);
             let [link, of_run] = [real(&report, "links", name)[0], summary(&report, name)];
