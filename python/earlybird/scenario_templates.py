@@ -17,7 +17,7 @@ def template_text(name: str) -> str:
 
 
 def write_template(name: str, path: Path) -> None:
-    """Write a template to a new file; one that is there is left alone."""
+    """Write a template to a new file; an existing file is not changed."""
     text = template_text(name)
     try:
         with path.open("x", encoding="utf-8") as file:

@@ -110,15 +110,19 @@ def test_a_relay_without_another_shows_no_number_of_before() -> None:
         assert isinstance(console.file, io.StringIO)
         last = console.file.getvalue().rpartition("round trip")[2]
     assert "43.2" not in last
-    assert "The other relay is not there." in last
+    assert "No relay is connected." in last
 
 
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"peers": 0}, "10 s: The other relay is not there."),
+        ({"peers": 0}, "10 s: No relay is connected."),
         ({"peers": 0, "refusal": "another stream"}, "10 s: Not connected: another stream."),
-        ({}, "10 s: 8,000 units, 10.0 MB, round trip 43.2 ms, buffer 118 ms, lost 20, late 0, left out 0, repeated 3"),
+        (
+            {},
+            "10 s: 8,000 units, 10.0 MB, round trip 43.2 ms, buffer 118 ms, "
+            "lost 20, late 0, dropped 0, retransmitted 3",
+        ),
     ],
 )
 def test_a_relay_states_where_it_is_on_one_line(changes: dict[str, object], line: str) -> None:

@@ -30,7 +30,7 @@ from earlybird.cli.error_boundary import guarded
 
 application = typer.Typer(
     name="earlybird",
-    help="Simulates live video over TCP and measures what early retransmission buys it.",
+    help="Simulates live video over TCP and measures the benefit of early retransmission.",
     epilog=examples(
         "earlybird run scenarios/dumbbell.toml --set pairs=28 --set transport=sack-er",
         "earlybird study run early-retransmission --scale smoke",
@@ -75,7 +75,7 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001, typer's form of a cal
 def options(
     *,
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Parse the options before a sub-command."""

@@ -27,7 +27,7 @@ def export_command(
     """
     Pack studies into one file: definition, runs, results, verdicts and pictures, to be cited.
 
-    All runs have to be made. The same results give the same bytes. `earlybird study check` checks the file.
+    All runs must exist. The same results give the same bytes. `earlybird study check` checks the file.
     """
     from dataclasses import asdict
 
@@ -57,7 +57,7 @@ def check_command(
     share: Annotated[
         str | None, typer.Option(metavar="SHARE", help="Repeat only this part of the runs, such as 10%.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="What they are drawn with; the same seed draws the same runs.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the selection; the same seed selects the same runs.")] = 1,
     jobs: Jobs = None,
     output: Annotated[
         Path,
@@ -68,9 +68,9 @@ def check_command(
     json: Json = False,
 ) -> None:
     """
-    Check an archive: its files, its verdicts, and its runs by making them again.
+    Check an archive: its files, its verdicts and, by repeating them, its runs.
 
-    Leaves with code 0 if all is equal, 1 if runs or verdicts differ, 2 if the archive is damaged. After an interruption
+    Exits with code 0 if all is equal, 1 if runs or verdicts differ, 2 if the archive is damaged. After an interruption
     the same command resumes.
     """
     from earlybird.study import check_archive

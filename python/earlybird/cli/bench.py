@@ -36,7 +36,7 @@ def command(
     Measure bottleneck packets per second of processor time: some transports, in less than a minute.
 
     With --full every transport, 10 to 10,000 flows, ns-2 where `ns` is installed, and roughly how long the studies take
-    here: all at medium, early retransmission at full. Ended early, it prints what it has measured.
+    here: all at medium, early retransmission at full. If interrupted, it prints its results so far.
     """
     plan = benchmark.FULL if full else benchmark.SHORT
     echo_status(

@@ -32,8 +32,8 @@ def command(*, jobs: Jobs = None, json: Json = False) -> None:
     """
     Repeat the first study at its smallest scale, then compare transports on a film.
 
-    Both come with the program. It ends with a sentence about each and a picture. Results and reports go to the folders
-    results and reports below the working folder; a second time nothing is made again.
+    Both are part of the program. It ends with a sentence about each and a picture. Results and reports are written to
+    the folders results and reports below the working folder; existing results are not made again.
     """
     film = shipped_file("media", "test-clip.mp4")
     if json:

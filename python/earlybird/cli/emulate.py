@@ -30,7 +30,7 @@ EXAMPLES = examples(
 
 
 def command(
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND ...", help="What to run.", show_default=False)],
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND ...", help="The command.", show_default=False)],
     *,
     rate: Annotated[str | None, typer.Option(help="Bits per second in both directions: 15M, 300kb/s.")] = None,
     delay: Annotated[str, typer.Option(help="Propagation time of one direction.")] = "0ms",
@@ -46,18 +46,20 @@ def command(
     duplicate: Annotated[str | None, typer.Option(help="Share of the packets to deliver twice.")] = None,
     link_trace_in: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Delivery opportunities in mahimahi's format, in place of --rate."),
+        typer.Option(metavar="FILE", help="Delivery opportunities in mahimahi's format, instead of --rate."),
     ] = None,
-    back_rate: Annotated[str | None, typer.Option(help="As --rate, of what comes back (default: the same).")] = None,
-    back_delay: Annotated[str | None, typer.Option(help="As --delay, likewise.")] = None,
-    back_queue: Annotated[str | None, typer.Option(help="As --queue, likewise.")] = None,
-    back_loss: Annotated[str | None, typer.Option(help="As --loss, likewise; 0 for none.")] = None,
+    back_rate: Annotated[str | None, typer.Option(help="Rate of the reverse direction (default: --rate).")] = None,
+    back_delay: Annotated[str | None, typer.Option(help="Delay of the reverse direction (default: --delay).")] = None,
+    back_queue: Annotated[str | None, typer.Option(help="Queue of the reverse direction (default: --queue).")] = None,
+    back_loss: Annotated[
+        str | None, typer.Option(help="Loss of the reverse direction (default: --loss); 0 for none.")
+    ] = None,
     scenario: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Take the network of this scenario in place of one link.")
+        Path | None, typer.Option(metavar="FILE", help="Use the network of this scenario instead of one link.")
     ] = None,
     settings: Settings = None,
     flow: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The flow whose way the packets take (default: the first).")
+        str | None, typer.Option(metavar="NAME", help="The flow whose path the packets take (default: the first).")
     ] = None,
     server: Annotated[
         list[str] | None,
@@ -87,7 +89,7 @@ def command(
     json: Json = False,
 ) -> None:
     """
-    Run a command behind an emulated network, and tell what the network did.
+    Run a command behind an emulated network, and report what the network did.
 
     The command is alone at 10.77.0.1 and fd77::1. Whatever it sends crosses the
     links to the far side, 10.77.0.2 and fd77::2, where the servers of --server are.

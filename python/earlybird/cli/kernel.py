@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Algorithm = Annotated[str, typer.Argument(metavar="ALGORITHM", help="pert.", show_default=False)]
-Name = Annotated[str, typer.Option(metavar="NAME", help="Under which sockets choose it: up to 15 letters.")]
+Name = Annotated[str, typer.Option(metavar="NAME", help="Name by which sockets select it: up to 15 characters.")]
 Preset = Annotated[
     str | None,
     typer.Option(help="default, text, guarded, port, flat or h, as in scenarios.", show_default="default"),
@@ -75,7 +75,7 @@ def load_command(
     Load PERT into the kernel, until `unload` or the end of the process that holds it.
 
     Sockets choose it by TCP_CONGESTION; namespaces and routes by the options
-    below, which are put back when it goes.
+    below, which are restored when it is unloaded.
     """
     loaded = kernel.load(
         algorithm,
@@ -104,7 +104,7 @@ def unload_command(*, name: Name = kernel.USUAL_NAME, json: Json = False) -> Non
 
 def run_command(
     algorithm: Algorithm,
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND ...", help="What to run.", show_default=False)],
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND ...", help="The command.", show_default=False)],
     *,
     preset: Preset = None,
     parameter: Parameters = None,
@@ -119,7 +119,7 @@ def run_command(
     kernel.run(command, algorithm=algorithm, parameters=_settings(preset, parameter), name=name)
 
 
-EveryAck = Annotated[bool, typer.Option("--every-ack", help="Tell of every ACK, with all that PERT reads of it.")]
+EveryAck = Annotated[bool, typer.Option("--every-ack", help="Print every ACK too, with PERT's inputs.")]
 
 
 def watch_command(*, name: Name = kernel.USUAL_NAME, every_ack: EveryAck = False) -> None:

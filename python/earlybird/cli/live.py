@@ -1,4 +1,4 @@
-"""A table of a running relay or emulator, drawn anew with each state."""
+"""The table of a running relay or emulator, updated with each state."""
 
 from __future__ import annotations
 
@@ -21,17 +21,22 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 State: TypeAlias = dict[str, Any]
-"""A line of `--statistics`: what a relay or an emulated network is at, and what it counted since its start."""
+"""A line of `--statistics`: the state of a relay or an emulated network, and its counters since the start."""
 
-MINUTE = 60  # states that are kept to be drawn: there is one each second
-SECONDS, SECONDS_WHERE_NARROW = 2, 4  # seconds per sign of a small curve
+MINUTE = 60  # stored states, one per second
+SECONDS, SECONDS_IF_NARROW = 2, 4  # seconds per character of a sparkline
 SIGNS = "▁▂▃▄▅▆▇"
 MEGA = 1e-6
-COUNTS = (("lost", "pktRcvDrop"), ("late", "pktRcvBelated"), ("left out", "pktSndDrop"), ("repeated", "pktRetrans"))
+COUNTS = (
+    ("lost", "pktRcvDrop"),
+    ("late", "pktRcvBelated"),
+    ("dropped", "pktSndDrop"),
+    ("retransmitted", "pktRetrans"),
+)
 LEGEND = (
-    "lost: units not whole in time · late: units after their time\n"
-    "left out: units not sent, as they were too old or no peer was connected\n"
-    "repeated: segments sent again"
+    "lost: units incomplete at their playout time · late: units complete after it\n"
+    "dropped: units not sent, as they were too old or no peer was connected\n"
+    "retransmitted: segments"
 )
 
 
@@ -61,7 +66,7 @@ class Minute:
 
 
 def curve(values: Sequence[float], width: int = SECONDS) -> str:
-    """Draw values above zero as a line of signs, the newest at the right; each sign is the largest of its seconds."""
+    """Return values above zero as a sparkline, the newest at the right; a character is the maximum of its seconds."""
     newest = values[-MINUTE:]
     first = len(newest) % width
     parts = [newest[:first], *(newest[start : start + width] for start in range(first, len(newest), width))]
@@ -84,7 +89,7 @@ class Screen:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave the table where it is, and say that it is the last one if nothing went wrong."""
+        """Keep the table on the terminal, with the note that it is the last one, unless an error occurred."""
         if kind is None:
             self._draw(Text("It has ended.", "dim"))
         self._live.stop()
@@ -106,7 +111,7 @@ class Screen:
 
     def _draw(self, *feet: Text) -> None:
         if state := self._minute.last:
-            self._live.start()  # not before there is something to show; once it has begun this does nothing
+            self._live.start()  # only when there is a state; repeated calls have no effect
             title = f"{self._title}   {timedelta(seconds=int(state['time_s']))}"
             view = link_table if "links" in state else relay_table
             self._live.update(Group(view(title, self._minute, state), *feet), refresh=True)
@@ -139,20 +144,20 @@ def relay_state(state: State) -> Text:
         return Text("Connected." if state["peers"] == 1 else f"Connected to {state['peers']} relays.", "green")
     if state["refusal"]:
         return Text(f"Not connected: {state['refusal']}.", "red")
-    return Text("The other relay is not there.", "yellow")
+    return Text("No relay is connected.", "yellow")
 
 
 def link_table(title: str, minute: Minute, state: State) -> RenderableType:
     """Return the table of an emulated network: a row per link."""
     table = titled_table(title, ["link"])
-    for heading in ("Mb/s", "last minute", "queue", "mean wait", "dropped", "marked"):
+    for heading in ("Mb/s", "last minute", "queue", "queueing delay", "dropped", "marked"):
         table.add_column(heading, justify="left" if heading == "last minute" else "right")
     for place, link in enumerate(state["links"]):
         rates = [8 * MEGA * rate for rate in minute.changes(partial(_bytes_out, place))]
         table.add_row(
             link["link"],
             f"{rates[-1] if rates else 0:.2f}",
-            curve(rates, SECONDS_WHERE_NARROW),
+            curve(rates, SECONDS_IF_NARROW),
             f"{link['queue_packets']:,}",
             f"{link['mean_queue_delay_ms']:.1f} ms",
             whole_or_share(link["packets_dropped"], link["packets_in"]),
@@ -168,7 +173,7 @@ def _bytes_out(place: int, state: State) -> int:
 
 
 def relay_line(state: State) -> str:
-    """Write a relay's state on one line."""
+    """Return the state of a relay in one line."""
     now = f"{state['time_s']:.0f} s: "
     if not state["peers"]:
         return now + relay_state(state).plain
@@ -176,7 +181,7 @@ def relay_line(state: State) -> str:
 
 
 def relay_counts(state: State, delays: str = "") -> str:
-    """Write what a relay counted so far."""
+    """Return the counters of a relay in one line."""
     counts = ", ".join(f"{name} {state[key]:,}" for name, key in COUNTS)
     return f"{state['units']:,} units, {MEGA * state['bytes']:.1f} MB{delays}, {counts}"
 

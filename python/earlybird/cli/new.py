@@ -16,14 +16,14 @@ EXAMPLES = examples("earlybird new", "earlybird new talk.toml --template call")
 
 def command(
     file: Annotated[
-        Path, typer.Argument(metavar="[FILE.toml]", help="The file to write; one that is there is left alone.")
+        Path, typer.Argument(metavar="[FILE.toml]", help="The file to write; an existing file is not changed.")
     ] = Path("scenario.toml"),
     *,
     template: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="What to begin with: dsl, lte, call or dumbbell.",
+            help="The template:  dsl, lte, call or dumbbell.",
             autocompletion=lambda: list(templates()),
         ),
     ] = DEFAULT,

@@ -43,7 +43,7 @@ _HELP = {
     "ping": "Round trip and losses from what `ping` printed.",
     "iperf3": "Rate and round trip from `iperf3 --json`.",
     "pcap": "Rate, round trip, losses and their bursts from a capture of a TCP transfer.",
-    "mahimahi": "The changing rate from a file of mahimahi's.",
+    "mahimahi": "Rate over time from a trace in mahimahi's format.",
     "irtt": "Round trip, losses and their bursts from `irtt client -o FILE`.",
 }
 
@@ -60,19 +60,20 @@ def command(
     ] = None,
     *,
     bitrate: Annotated[
-        str | None, typer.Option(metavar="RATE", help="In its place a made-up film of this rate.")
+        str | None, typer.Option(metavar="RATE", help="Bit rate of a generated film, instead of CLIP.")
     ] = None,
-    rate: Annotated[str | None, typer.Option(metavar="RATE", help="How fast the line is: 20Mb/s.")] = None,
-    rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip over the empty line: 60ms.")] = None,
+    rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the link, such as 20Mb/s.")] = None,
+    rtt: Annotated[str | None, typer.Option(metavar="TIME", help="RTT without queueing delay, such as 60ms.")] = None,
     loss: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="Packets lost whatever one does: 1%.", show_default="none")
+        str | None, typer.Option(metavar="SHARE", help="Random loss rate, such as 1%.", show_default="none")
     ] = None,
     burst: Annotated[
-        float | None, typer.Option(metavar="N", min=1, help="Mean number lost one behind the other.", show_default="1")
+        float | None,
+        typer.Option(metavar="N", min=1, help="Mean length of a burst of losses, in packets.", show_default="1"),
     ] = None,
     queue: Annotated[
         str | None,
-        typer.Option(help="Before the line: 64kB, 100 (packets), codel, …", show_default="rate × round trip"),
+        typer.Option(help="Queue of the link: 64kB, 100 (packets), codel, …", show_default="rate × round trip"),
     ] = None,
     profile: Annotated[
         str | None,
@@ -104,7 +105,7 @@ def command(
         ),
     ] = None,
     duration: Annotated[
-        str | None, typer.Option(metavar="TIME", help="What a viewer watches.", show_default="300s")
+        str | None, typer.Option(metavar="TIME", help="Duration of a session.", show_default="300s")
     ] = None,
     seeds: Annotated[
         int | None,
@@ -121,8 +122,8 @@ def command(
     Find the delay that your viewers need, and the sender to use.
 
     Formulas give a first estimate; then sessions are simulated until it is
-    clear which sender to take, which takes seconds. What is on the command
-    line counts more than what files say, and files more than --profile.
+    clear which sender is best, which takes seconds. Options take precedence
+    over files, and files over --profile.
     """
     # In rising order of what they know about round trips: the later ones count.
     files = {"pcap": from_pcap, "iperf3": from_iperf3, "mahimahi": from_mahimahi, "irtt": from_irtt, "ping": from_ping}

@@ -41,7 +41,7 @@ def command(
         str, typer.Option(metavar="TIME", help="From the writing of the first frame to its playing.")
     ] = "2s",
     resolution: Annotated[
-        str, typer.Option(metavar="WxH", help="Picture size, for P.1203: runs know bytes and no pictures.")
+        str, typer.Option(metavar="WxH", help="Picture size, for P.1203; runs have none.")
     ] = "1920x1080",
     cmcd: Annotated[
         Path | None, typer.Option(metavar="FILE.json", help="Write what players would report each second (CTA-5004).")

@@ -62,12 +62,10 @@ def run_command(
     output: Output = RESULTS,
     shard: ShardOption = None,
     dask: Dask = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only tell roughly how long those that are missing will take.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate the duration of the missing runs.")] = False,
     json: Json = False,
 ) -> None:
-    """Make the runs of studies. After an interruption the same command resumes."""
+    """Execute the runs of studies. After an interruption the same command resumes."""
     from earlybird.study import run_studies
 
     if dry_run:
@@ -191,7 +189,7 @@ def search_command(
     json: Json = False,
 ) -> None:
     """
-    Search for a setting under which all that a paper states is met at once.
+    Search for a setting under which all statements of a paper hold.
 
     An optimiser tries what the paper leaves open; its objective is the distance to the paper's numbers. After an
     interruption the same command resumes. `earlybird study report all` shows the outcome.

@@ -31,7 +31,7 @@ Names = Annotated[
 Scale = Annotated[
     str,
     typer.Option(
-        metavar="SCALE", help="How long and how often: smoke, medium or full.", autocompletion=_complete_scale
+        metavar="SCALE", help="Length and number of the runs: smoke, medium or full.", autocompletion=_complete_scale
     ),
 ]
 Item = Annotated[

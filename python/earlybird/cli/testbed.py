@@ -66,7 +66,7 @@ def run(
 
 
 def check(*, json: Json = False) -> None:
-    """List what this machine lacks for a test bed, and what installs it."""
+    """List the programs that this machine lacks for a test bed, and how to install them."""
     found = [*bed_needs.needs(definition.CLIENTS), bed_needs.rights(), bed_needs.senders()]
     if json:
         show_json([need._asdict() for need in found])

@@ -32,7 +32,9 @@ def command(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE.jsonl", help="What --statistics of `emulate` or `transmit` writes.", show_default=False
+            metavar="FILE.jsonl",
+            help="The file that `emulate` or `transmit` writes with --statistics.",
+            show_default=False,
         ),
     ],
 ) -> None:

@@ -65,7 +65,7 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no state on the terminal.")] = False,
 ) -> None:
     """
-    Carry a live stream, called like srt-live-transmit.
+    Relay a live stream, with arguments like those of srt-live-transmit.
 
     One of the two addresses is another relay: eb://HOST:PORT calls it,
     eb://:PORT waits for it. Options follow `?`: latency

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 States: TypeAlias = "Sequence[dict[str, Any]]"
 MEGABITS = 8e-6  # in a byte
 CARRIED = {"in": "bytes", "out": "bytesOut"}
-COUNTED = {"lost": "pktRcvDrop", "late": "pktRcvBelated", "left out": "pktSndDrop", "repeated": "pktRetrans"}
+COUNTED = {"lost": "pktRcvDrop", "late": "pktRcvBelated", "dropped": "pktSndDrop", "retransmitted": "pktRetrans"}
 LEAST = 2  # states between which something changed
 
 
