@@ -12,7 +12,7 @@ pub struct Workload<'a> {
     pub deadline: Duration,
     /// The units that are written.
     pub units: Units<'a>,
-    /// Whether a live encoder writes, which drops frames while the socket takes no more.
+    /// Whether a live encoder writes, which drops frames while the socket is full.
     pub is_ingest: bool,
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Client {
-    /// Plays every unit at its time and never waits: what is not there by then is lost.
+    /// Plays every unit at its time and never stalls: a unit that has not arrived by then is lost.
     Deadline(DeadlineClient),
     /// Stops when the next unit is not there, and resumes when enough units are buffered.
     Rebuffer(RebufferClient),
@@ -30,7 +30,7 @@ pub struct DeadlineClient {
     /// and `earlybird-rt`, else never).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heartbeat: Option<Time>,
-    /// Report to the sender how much came and was lost, this often (default: never).
+    /// Interval of reports of received and lost data to the sender (default: no reports).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reports: Option<Time>,
 }
@@ -46,7 +46,7 @@ pub struct AdaptiveDelay {
     pub talkspurt: u64,
 }
 
-/// A client that stops and waits, as for a film.
+/// A client that stalls and waits, as for a film.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RebufferClient {

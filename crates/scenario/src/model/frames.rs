@@ -3,15 +3,15 @@ use serde::{Deserialize, Serialize};
 
 /// A film given by a file with a line for each frame, as the libraries of video traces in Berlin and Arizona publish them.
 ///
-/// A line holds the size alone, or number, type, time and size, or number, time, type and size, and then whatever else,
-/// between spaces or tabs; `#` begins a comment. Frames of size 0 were left out by the encoder and are not sent. The
-/// complete scenario has the frames in place of the file's name.
+/// A line has the size, or number, type, time and size, or number, time, type and size, and then any other fields,
+/// between spaces or tabs; `#` begins a comment. Frames of size 0 were skipped by the encoder and are not sent. The
+/// complete scenario has the frames instead of the file's name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Frames {
     /// The file, seen from the folder of the scenario.
     pub file: String,
-    /// Frames per second, needed where a line holds the size alone; else it takes the place of the times in the file.
+    /// Frames per second: required if lines have only the size; else it replaces the times of the file.
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 1000))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fps: Option<f64>,

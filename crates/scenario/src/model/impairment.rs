@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Packets that a link keeps back while others pass. Which ones is drawn as by netem.
 ///
-/// netem's `delay D reorder P` lets a share P go at once and delays the others: here `probability` 1 − P and `delay` D.
+/// netem's `delay D reorder P` sends a share P at once and delays the others: here `probability` 1 − P and `delay` D.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Reorder {

@@ -14,11 +14,11 @@ pub enum Loss {
     Periodic(Periodic),
     /// Loses packets by the state of a channel that is good or bad, with netem's parameters (`loss gemodel`).
     GilbertElliott(GilbertElliott),
-    /// Loses packets in bursts of random length: the Gilbert–Elliott channel with 1−h = 1 and 1−k = 0, given by what it does.
+    /// Loses packets in bursts of random length: the Gilbert–Elliott channel with 1−h = 1 and 1−k = 0, given by its loss rate and mean burst length.
     Gilbert(Gilbert),
-    /// Loses packets in bursts that may have holes, and alone between them, with netem's parameters (`loss state`).
+    /// Loses packets in bursts with gaps, and single packets between them, with netem's parameters (`loss state`).
     FourState(FourState),
-    /// Loses every packet while the link fades, for times of random length: Gilbert's channel in time in place of packets.
+    /// Loses every packet during fades of random length: Gilbert's channel over time instead of packets.
     Fading(Fading),
 }
 
@@ -76,7 +76,7 @@ pub struct Periodic {
 pub struct GilbertElliott {
     /// Probability p of turning bad after a packet.
     pub p: Fraction,
-    /// Probability r of turning good again.
+    /// Probability r of the change to the good state.
     pub r: Fraction,
     /// Probability 1−h of losing a packet while bad (default 1).
     #[serde(default = "always")]
@@ -104,7 +104,7 @@ pub struct Gilbert {
 }
 
 /// The four states of Salsano, Ludovici and Ordine (2009): received in a gap (1), received in a burst (2), lost in a burst
-/// (3), lost alone (4).
+/// (3), single loss (4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FourState {
@@ -127,12 +127,12 @@ pub struct FourState {
     pub flow: Option<String>,
 }
 
-/// Times of random (exponential) length in which nothing gets through. They come and go whatever is sent: with equal seeds
+/// Times of random (exponential) length in which all packets are lost. They do not depend on the traffic: with equal seeds
 /// each transport meets the same ones, and small packets between others do not shorten them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Fading {
-    /// Share P of the time in which nothing gets through, below 1.
+    /// Share P of the time in which all packets are lost, below 1.
     pub ratio: Fraction,
     /// Mean length L of such a time, at least 1us; L·(1 − P)/P pass on average between two.
     pub mean_fade: Time,

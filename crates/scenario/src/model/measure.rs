@@ -13,40 +13,40 @@ pub struct Measure {
     /// Startup delays at which lateness is judged (default 1 s … 20 s).
     pub start_up_delays: Vec<Time>,
     /// The link that `drop-rate`, T/µ and the like refer to, as `from-to` (default: the dumbbell's bottleneck, else the
-    /// slowest link on the ways of the flows' data).
+    /// slowest link on the paths of the flows' data).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<String>,
     /// Time between two samples of the time series (default: no series).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Time>,
-    /// Keep the age of every duplicate ACK of the media flows beside the early-retransmission threshold (default false).
+    /// Record the age of every duplicate ACK of the media flows and the early-retransmission threshold (default false).
     pub duplicates: bool,
     /// Count by group how many packets its packets found waiting at the bottleneck in the measured interval (default false).
     pub queue_positions: bool,
-    /// Keep every queueing delay and every RTT sample for their percentiles (default false): 8 bytes each.
+    /// Record every queueing delay and every RTT sample for their percentiles (default false): 8 bytes each.
     pub percentiles: bool,
-    /// Keep the delivery time of every unit of the media flows (default false).
+    /// Record the delivery time of every unit of the media flows (default false).
     pub deliveries: bool,
-    /// Keep when every packet of the media flows that was lost or sent again was sent first and last (default false).
+    /// Record the first and last transmission of every packet of the media flows that was lost or retransmitted (default false).
     pub transmissions: bool,
-    /// Measure what single bursts of losses do to the media flows (default: no).
+    /// Measure the effect of single bursts of losses on the media flows (default: no).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursts: Option<Bursts>,
 }
 
-/// Bursts of losses, told apart by the units of media that come late, and what each of them did (the burst-loss paper,
+/// Bursts of losses, distinguished by the late units of media, and the effect of each (the burst-loss paper,
 /// "Receiver Playout Buffer Requirement for TCP Video Streaming in the presence of Burst Packet Drops").
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Bursts {
-    /// Bursts to measure (default: all). Where fewer can be told apart because a recovery lasts into the next burst, the run is
-    /// made again with the first burst of the bottleneck's `periodic` rule alone, and without the packets of the others.
+    /// Bursts to measure (default: all). If fewer can be distinguished because a recovery lasts into the next burst, the run is
+    /// repeated with only the first burst of the bottleneck's `periodic` rule, and without the packets of the others.
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
     /// A unit is late if its delay exceeds the smallest after the warm-up by more than this (default 1 ms).
     pub tolerance: Time,
-    /// A late unit belongs to the same burst as the one before if at most so many units lie between their starts (default 300).
+    /// Largest number of units from the start of one late unit to the next of the same burst (default 300).
     pub pause: u64,
 }
 

@@ -39,7 +39,7 @@ pub struct Reverse {
     /// Changes of the rate, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rate_steps: Vec<RateStep>,
-    /// Chances to send 1500 bytes, in milliseconds, in place of a rate: a file in mahimahi's format, or the times.
+    /// Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// Propagation time of the link (default: as the bottleneck's).
@@ -66,7 +66,7 @@ pub struct Channel {
     /// Changes of the rate, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rate_steps: Vec<RateStep>,
-    /// Chances to send 1500 bytes, in milliseconds, in place of a rate: a file in mahimahi's format, or the times.
+    /// Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// Propagation time of the link.
@@ -158,7 +158,7 @@ pub struct Link {
     /// Changes of the rate, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rate_steps: Vec<RateStep>,
-    /// Chances to send 1500 bytes, in milliseconds, in place of a rate: a file in mahimahi's format, or the times.
+    /// Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// Propagation time of the link.

@@ -3,7 +3,7 @@ use earlybird_transport::{ScenarioError, Time, join, positive};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The table of a queue discipline in a scenario: its parameters with their defaults, and what the simulator makes of them.
+/// The table of a queue discipline in a scenario: its parameters with their defaults, and their conversion for the simulator.
 pub trait QueueTable: Copy {
     /// Returns the most that may wait.
     fn limit(&self) -> QueueLimit;
@@ -16,7 +16,7 @@ pub trait QueueTable: Copy {
         false
     }
 
-    /// Returns whether packets are marked in place of being dropped.
+    /// Returns whether packets are marked instead of dropped.
     fn marks(&self) -> bool {
         false
     }
@@ -27,7 +27,7 @@ pub trait QueueTable: Copy {
         self
     }
 
-    /// Checks what the schema cannot; `path` is the key of the table.
+    /// Checks conditions that the schema cannot express; `path` is the key of the table.
     ///
     /// # Errors
     /// The first parameter that is wrong.
@@ -41,10 +41,10 @@ macro_rules! queues {
     ($($(#[$doc:meta])* $file:ident $key:tt: $name:ident,)*) => {
         $(mod $file; pub use $file::$name;)*
 
-        /// The queue in front of a link: its limit if it only drops what finds it full, else the discipline with its parameters.
+        /// The queue in front of a link: the limit of a drop-tail queue, or a discipline with its parameters.
         ///
         /// Like ns-2's, a queue of `packets = L` lets L − 1 packets wait while one more is being sent; so do all limits here. With
-        /// `packets = 1` a link holds one packet: it drops what comes while it sends.
+        /// `packets = 1` a link holds one packet: it drops packets that arrive during a transmission.
         ///
         /// A link without a `queue` has one that never drops (`"unlimited"`).
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -57,7 +57,7 @@ macro_rules! queues {
             Packets(#[schemars(range(min = 1))] u32),
             /// Limit in bytes.
             Bytes(#[schemars(range(min = 1))] u64),
-            /// Drops the packet that has waited longest if so many are there.
+            /// Drops the packet that has waited longest if the queue is full: limit in packets.
             HeadDrop(#[schemars(range(min = 1))] u32),
             $($(#[$doc])* #[serde(rename = $key)] $name($name),)*
         }
@@ -90,7 +90,7 @@ macro_rules! queues {
                 }
             }
 
-            /// Returns whether packets are marked in place of being dropped.
+            /// Returns whether packets are marked instead of dropped.
             pub fn marks(&self) -> bool {
                 match self {
                     $(Self::$name(table) => table.marks(),)*
@@ -107,7 +107,7 @@ macro_rules! queues {
                 }
             }
 
-            /// Checks what the schema cannot; `path` is the key of the queue.
+            /// Checks conditions that the schema cannot express; `path` is the key of the queue.
             pub(crate) fn check(&self, path: &str) -> Result<(), ScenarioError> {
                 match self {
                     $(Self::$name(table) => table.check(&join(path, $key)),)*
@@ -127,7 +127,7 @@ queues! {
     pie "pie": Pie,
     /// A fair share for every connection, with `CoDel` for each (RFC 8290).
     fq_codel "fq-codel": FqCodel,
-    /// A low-latency queue for scalable senders beside a classic one, with coupled marking (RFC 9332).
+    /// A low-latency queue for scalable senders and a classic queue, with coupled marking (RFC 9332).
     dual_pi2 "dualpi2": DualPi2,
 }
 

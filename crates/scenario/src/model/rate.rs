@@ -12,7 +12,7 @@ pub struct RateStep {
     pub rate: Rate,
 }
 
-/// Chances to send, in mahimahi's format: a file, or what it says.
+/// Delivery opportunities in mahimahi's format: a file, or its contents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Trace {
@@ -40,6 +40,6 @@ pub struct Speed {
     pub rate: Option<Rate>,
     /// Its changes.
     pub rate_steps: Vec<RateStep>,
-    /// Chances to send, in place of a rate.
+    /// Delivery opportunities, instead of a rate.
     pub trace: Option<Trace>,
 }

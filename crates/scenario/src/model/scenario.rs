@@ -31,7 +31,7 @@ pub struct NetworkDocument {
     /// Subject of the network, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Named values with defaults; `"$name"` elsewhere stands for the value.
+    /// Named values with defaults; `"$name"` elsewhere is replaced by the value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, serde_json::Value>,
     /// Whether parameters and variants are already applied; `resolve` writes this.
@@ -41,7 +41,7 @@ pub struct NetworkDocument {
     pub network: Network,
 }
 
-/// One experiment: a network, the flows that cross it, and what to measure.
+/// One experiment: a network, the flows that cross it, and the measurements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Scenario {
@@ -53,13 +53,13 @@ pub struct Scenario {
     /// The backend that runs it (default `sim`).
     #[serde(default, skip_serializing_if = "Backend::is_simulated")]
     pub backend: Backend,
-    /// Named values with defaults; `"$name"` elsewhere stands for the value.
+    /// Named values with defaults; `"$name"` elsewhere is replaced by the value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, serde_json::Value>,
     /// Whether parameters and variants are already applied, `parameters` being their record; `resolve` writes this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub resolved: bool,
-    /// Settings of every endpoint unless a flow says otherwise.
+    /// Settings of every endpoint; a flow may override them.
     #[serde(default)]
     pub endpoint: Endpoint,
     /// The links and nodes.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A film in segments, each coded at every rate of a ladder (HLS, DASH), over one TCP connection from the server to the viewer.
 ///
-/// The viewer asks for a segment when the one before has come, chooses its rate by a rule, plays, and pauses when nothing is there. A
+/// The viewer requests a segment when the previous one has arrived, chooses its rate by a rule, plays, and stalls when its buffer is empty. A
 /// live film begins when the flow starts (and `lead-time` is over): segment n is there at (n + 1)·`segment`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

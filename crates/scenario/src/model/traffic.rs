@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A group of like flows.
+/// A group of flows with equal settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Flow {
@@ -34,7 +34,7 @@ pub struct Flow {
     /// Time between the opening of a media flow's connection and its first unit (default: none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lead_time: Option<Time>,
-    /// The transport, in place of `endpoint.transport`.
+    /// The transport, instead of `endpoint.transport`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transport: Option<Transport>,
     /// Endpoint settings that differ from the scenario's, given as the keys of `endpoint`.
@@ -88,9 +88,9 @@ impl AccessDelay {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Application {
-    /// One packet per period, as a camera with a constant bit rate gives; judged as media.
+    /// One packet per period, like a camera with a constant bit rate; measured as media.
     Cbr(Cbr),
-    /// As much as the transport takes.
+    /// As much data as the transport accepts.
     Bulk(Bulk),
     /// Web sessions: think, fetch one object over a new connection, think again.
     Webtraf(Webtraf),
@@ -100,7 +100,7 @@ pub enum Application {
     Surge(Surge),
     /// Web sessions whose pages are all alike.
     HttpSimple(HttpSimple),
-    /// Frames with given times and sizes; judged as media. The name of a video file may stand in place of the table, from the
+    /// Frames with given times and sizes; measured as media. The name of a video file may replace the table, relative to the
     /// scenario's folder (`media = "clip.mp4"`): the Python package puts its frames there, each with its sound.
     Media(Media),
     /// Frames from a file of their sizes; judged as media.
@@ -139,8 +139,8 @@ pub struct Cbr {
     /// Payload bytes of one write.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub packet: u32,
-    /// Seconds between two packets (default: as the rate says). Packet k is written at k·interval after the start in double
-    /// precision, as ns-2's scripts count: that decides what comes first where the packet's ACK and a timer meet.
+    /// Seconds between two packets (default: from `rate` and `packet`). Packet k is written at k·interval after the start in double
+    /// precision, as in ns-2's scripts: this decides the order of the packet's ACK and a simultaneous timer.
     #[schemars(extend("exclusiveMinimum" = 0))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<f64>,
@@ -170,7 +170,7 @@ pub struct Media {
     /// Bytes of each frame.
     #[schemars(length(min = 1), inner(range(min = 1)))]
     pub sizes: Vec<u32>,
-    /// Length of the clip in seconds, after which it starts again.
+    /// Length of the clip in seconds, after which it is repeated.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub length: f64,
 }

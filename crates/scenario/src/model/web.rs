@@ -93,7 +93,7 @@ pub struct HttpSimple {
     #[schemars(range(min = 1))]
     #[serde(default = "http_simple_page")]
     pub page: u64,
-    /// Objects that are asked for after it (default 4).
+    /// Objects requested after it (default 4).
     #[serde(default = "four")]
     pub objects: u32,
     /// Bytes of each object (default 8000).

@@ -26,7 +26,7 @@ use rstest::rstest;
 )]
 #[case(
     "network.dumbbell.bottleneck.loss=[{ gilbert-elliott = { p = 0.1 } }]",
-    "network.dumbbell.bottleneck.loss.0.gilbert-elliott.r: is missing; allowed: {SHARES}. hint: Probability r of turning good again."
+    "network.dumbbell.bottleneck.loss.0.gilbert-elliott.r: is missing; allowed: {SHARES}. hint: Probability r of the change to the good state."
 )]
 #[case(
     r#"network.dumbbell.bottleneck.loss=[{ gilbert-elliott = { p = 0.1, r = 0.5, flow = "vidoe" } }]"#,

@@ -38,7 +38,7 @@ use rstest::rstest;
 )]
 #[case(
     "endpoint=3",
-    "endpoint: `3` is not a table; allowed: a table with the keys {ENDPOINT}. hint: Settings of every endpoint unless a flow says otherwise."
+    "endpoint: `3` is not a table; allowed: a table with the keys {ENDPOINT}. hint: Settings of every endpoint; a flow may override them."
 )]
 #[case(
     "endpoint.rto=3",
@@ -69,7 +69,7 @@ use rstest::rstest;
 #[case("flows=3", "flows: `3` is not a list; allowed: a list of at least 1. hint: The traffic.")]
 #[case(
     "flows=[3]",
-    "flows.0: `3` is not a table; allowed: a table with the keys access-delay, application, client, count, endpoint, from, lead-time, name, start, to, transport. hint: A group of like flows."
+    "flows.0: `3` is not a table; allowed: a table with the keys access-delay, application, client, count, endpoint, from, lead-time, name, start, to, transport. hint: A group of flows with equal settings."
 )]
 #[case(
     r#"flows=[{ name = "x" }]"#,

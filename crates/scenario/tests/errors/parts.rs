@@ -10,7 +10,7 @@ use rstest::rstest;
 )]
 #[case(
     "measure.bursts={ count = 0 }",
-    "measure.bursts.count: `0` is too small; allowed: a whole number of at least 1. hint: Bursts to measure (default: all). Where fewer can be told apart because a recovery lasts into the next burst, the run is made again with the first burst of the bottleneck's `periodic` rule alone, and without the packets of the others."
+    "measure.bursts.count: `0` is too small; allowed: a whole number of at least 1. hint: Bursts to measure (default: all). If fewer can be distinguished because a recovery lasts into the next burst, the run is repeated with only the first burst of the bottleneck's `periodic` rule, and without the packets of the others."
 )]
 #[case(
     "measure.bursts={ counts = 10 }",

@@ -81,7 +81,7 @@ use rstest::rstest;
 )]
 #[case(
     "flows.clip.application.media.length=0",
-    "flows.clip.application.media.length: `0` is too small; allowed: a number above 0. hint: Length of the clip in seconds, after which it starts again."
+    "flows.clip.application.media.length: `0` is too small; allowed: a number above 0. hint: Length of the clip in seconds, after which it is repeated."
 )]
 #[case(
     r#"flows.clip.endpoint={ profile = "ns2", ecn = "classic" }"#,

@@ -10,7 +10,7 @@ use rstest::rstest;
 )]
 #[case(
     "flows.video.transport=carrier-pigeon",
-    "flows.video.transport: `carrier-pigeon` is not a transport; allowed: {TRANSPORTS}. hint: The transport, in place of `endpoint.transport`."
+    "flows.video.transport: `carrier-pigeon` is not a transport; allowed: {TRANSPORTS}. hint: The transport, instead of `endpoint.transport`."
 )]
 #[case(
     "endpoint.transport=3",
@@ -38,19 +38,19 @@ use rstest::rstest;
 )]
 #[case(
     "endpoint.window=0",
-    "endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds; without one 6 MiB, or twice rate × round trip of the way if that is more)."
+    "endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else the size of the receive buffer; without one 6 MiB, or twice the BDP of the path if that is more)."
 )]
 #[case(
     "endpoint.window=-3",
-    "endpoint.window: `-3` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds; without one 6 MiB, or twice rate × round trip of the way if that is more)."
+    "endpoint.window: `-3` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else the size of the receive buffer; without one 6 MiB, or twice the BDP of the path if that is more)."
 )]
 #[case(
     "endpoint.window=1.5",
-    "endpoint.window: `1.5` is not a whole number; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds; without one 6 MiB, or twice rate × round trip of the way if that is more)."
+    "endpoint.window: `1.5` is not a whole number; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else the size of the receive buffer; without one 6 MiB, or twice the BDP of the path if that is more)."
 )]
 #[case(
     "endpoint.window=99999999999",
-    "endpoint.window: `99999999999` is too large; allowed: a whole number up to 4294967295. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds; without one 6 MiB, or twice rate × round trip of the way if that is more)."
+    "endpoint.window: `99999999999` is too large; allowed: a whole number up to 4294967295. hint: Largest window in segments (`ns2`: 64; else the size of the receive buffer; without one 6 MiB, or twice the BDP of the path if that is more)."
 )]
 #[case(
     "endpoint.receive-buffer=0",
@@ -62,11 +62,11 @@ use rstest::rstest;
 )]
 #[case(
     "endpoint.mss=0",
-    "endpoint.mss: `0` is too small; allowed: a whole number from 1 to 65495. hint: Payload bytes of a full segment (`ns2`: 1000; else what Ethernet's 1500 leave beside headers: 1448 with timestamps, 1460 without)."
+    "endpoint.mss: `0` is too small; allowed: a whole number from 1 to 65495. hint: Payload bytes of a full segment (`ns2`: 1000; else Ethernet's 1500 minus headers: 1448 with timestamps, 1460 without)."
 )]
 #[case(
     "endpoint.mss=65496",
-    "endpoint.mss: `65496` is too large; allowed: a whole number from 1 to 65495. hint: Payload bytes of a full segment (`ns2`: 1000; else what Ethernet's 1500 leave beside headers: 1448 with timestamps, 1460 without)."
+    "endpoint.mss: `65496` is too large; allowed: a whole number from 1 to 65495. hint: Payload bytes of a full segment (`ns2`: 1000; else Ethernet's 1500 minus headers: 1448 with timestamps, 1460 without)."
 )]
 #[case(
     "endpoint.timestamps=1",
@@ -161,7 +161,7 @@ use rstest::rstest;
 )]
 #[case(
     "flows.file.endpoint.window=0",
-    "flows.file.endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else as many as the receive buffer holds; without one 6 MiB, or twice rate × round trip of the way if that is more)."
+    "flows.file.endpoint.window: `0` is too small; allowed: a whole number of at least 1. hint: Largest window in segments (`ns2`: 64; else the size of the receive buffer; without one 6 MiB, or twice the BDP of the path if that is more)."
 )]
 #[case(
     "flows.file.endpoint.rto.floor=61s",

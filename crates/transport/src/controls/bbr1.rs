@@ -5,7 +5,7 @@ use earlybird_tcp::{Bbr1Parameters, Control};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of BBR version 1; those left out are Linux's constants.
+/// Parameters of BBR version 1 (defaults: Linux's constants).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Bbr1 {
@@ -15,7 +15,7 @@ pub struct Bbr1 {
     /// Time with four packets in flight in such a probe (`bbr_probe_rtt_mode_ms`; default 200 ms).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_rtt_duration: Option<Time>,
-    /// Whether it paces at the rate of a policer that its losses seem to come from (`bbr_lt_bw_sampling`; default true).
+    /// Whether it detects a policer by its losses, and paces at the policer's rate (`bbr_lt_bw_sampling`; default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policer_detection: Option<bool>,
 }

@@ -5,7 +5,7 @@ use earlybird_tcp::{BbrParameters, Control};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of BBR version 3; those left out come from the draft.
+/// Parameters of BBR version 3 (defaults: the draft).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Bbr3 {

@@ -5,7 +5,7 @@ use earlybird_tcp::{Control, CopaParameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Copa's parameters; those left out come from the paper.
+/// Copa's parameters (defaults: the paper).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Copa {
@@ -17,8 +17,8 @@ pub struct Copa {
     /// Time for which a minimum RTT sample is valid (default 10 s).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rtt_window: Option<Time>,
-    /// Whether it claims more of the queue beside flows that fill it (the paper's competitive mode; default true). Several flows of
-    /// Copa then fill the buffer beside one another: false where nobody else shares their link.
+    /// Whether it uses more of the queue in competition with flows that fill it (the paper's competitive mode; default true). Several flows of
+    /// Copa then fill the buffer; use false if no other flows share their link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compete: Option<bool>,
 }

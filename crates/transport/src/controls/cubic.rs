@@ -42,7 +42,7 @@ pub enum SlowStart {
     Standard,
     /// Also after a train of ACKs as long as the path, or when the delay rises (Ha and Rhee 2008).
     Hystart,
-    /// The same as Linux 6.x has it, which mistakes noise for a full path less often.
+    /// The same as in Linux 6.x, which is less sensitive to noise.
     HystartLinux,
     /// Also when the delay has risen for five careful rounds (RFC 9406; for `rfc9438` alone).
     HystartPlusPlus,

@@ -6,7 +6,7 @@ use earlybird_tcp as tcp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// PERT's flags; those left out come from the preset.
+/// PERT's flags (defaults: the preset).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Pert {
@@ -84,7 +84,7 @@ pub enum PertPreset {
     Default,
     /// The rules as the papers print them, and nothing else: α is read word by word, and there are no guards.
     Text,
-    /// `text` with what makes it work over long paths: α follows its target every five round trips, and the guards.
+    /// `text` with two changes for long paths: α follows its target every five round trips, and the guards.
     Guarded,
     /// The public ports with their faults repaired.
     Port,
@@ -92,7 +92,7 @@ pub enum PertPreset {
     Flat,
     /// The homogeneous form of 2007.
     H,
-    /// A PI controller in place of the response curve, the rest as `h`.
+    /// A PI controller instead of the response curve, the rest as `h`.
     Pi,
 }
 

@@ -5,7 +5,7 @@ use earlybird_tcp::{Control, PragueParameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Prague's parameters; those left out come from the draft.
+/// Prague's parameters (defaults: the draft).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Prague {

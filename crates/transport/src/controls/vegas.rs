@@ -5,7 +5,7 @@ use earlybird_tcp::{Control, VegasParameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Vegas' thresholds, in segments of this flow that stand in the queue; those left out come from the preset.
+/// Vegas' thresholds, in segments of this flow in the queue (defaults: the preset).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Vegas {

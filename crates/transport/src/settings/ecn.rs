@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Explicit congestion notification: whether queues may mark packets in place of dropping them.
+/// Explicit congestion notification: whether queues may mark packets instead of dropping them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnMode {

@@ -6,13 +6,13 @@ use crate::quantity::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A TCP endpoint: a transport by name, and every knob the papers turn. Values left out come from the profile.
+/// A TCP endpoint: a transport by name, and all settings that the papers vary. Default values come from the profile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", default)]
 // In place of `deny_unknown_fields`, which serde does not have beside `flatten`.
 #[schemars(extend("additionalProperties" = false))]
 pub struct Endpoint {
-    /// Whose rules to follow: `rfc` (current standards, the default), `linux` (what today's senders do) or `ns2` (what the papers ran on).
+    /// The rules of the endpoint: `rfc` (current standards, the default), `linux` (Linux 6.18) or `ns2` (ns-2.35, as in the papers).
     pub profile: Profile,
     /// Congestion control and loss repair by name (default `sack`; `linux`: `cubic`); `-er` adds early retransmission, `-rack` repairs by RACK-TLP, `-fg` has the fine-grained RTO.
     pub transport: Transport,
@@ -29,7 +29,7 @@ pub struct Endpoint {
     /// Thin streams as in Linux 2.6.34 to 4.10 (`tcp_thin_dupack`): with fewer than four segments outstanding and nothing new to
     /// send, the first duplicate ACK means loss (default false). `linear-when-thin` of the table `rto` is its companion.
     pub thin_duplicates: bool,
-    /// F-RTO, RFC 5682: send new data after a timeout, and take it back if what was sent before it arrives (default
+    /// F-RTO, RFC 5682: send new data after a timeout, and undo its reduction if data sent before it is acknowledged (default
     /// false; `earlybird-rt`, and `linux` where it can be: true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spurious_rto_detection: Option<bool>,
@@ -37,12 +37,12 @@ pub struct Endpoint {
     /// it can be: `either`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<Undo>,
-    /// Payload bytes of a full segment (`ns2`: 1000; else what Ethernet's 1500 leave beside headers: 1448 with timestamps, 1460 without).
+    /// Payload bytes of a full segment (`ns2`: 1000; else Ethernet's 1500 minus headers: 1448 with timestamps, 1460 without).
     // 65,535 bytes of an IPv4 packet less two headers of 20.
     #[schemars(range(min = 1, max = 65495))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mss: Option<u16>,
-    /// Largest window in segments (`ns2`: 64; else as many as the receive buffer holds; without one 6 MiB, or twice rate × round trip of the way if that is more).
+    /// Largest window in segments (`ns2`: 64; else the size of the receive buffer; without one 6 MiB, or twice the BDP of the path if that is more).
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
@@ -56,7 +56,7 @@ pub struct Endpoint {
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_buffer: Option<u32>,
-    /// While so many bytes written have not been sent, the socket takes no more: `TCP_NOTSENT_LOWAT` (default: no limit).
+    /// Bytes written and not sent from which on the socket accepts no more: `TCP_NOTSENT_LOWAT` (default: no limit).
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsent_limit: Option<u32>,
@@ -88,7 +88,7 @@ pub struct Endpoint {
     /// does (default false; a congestion control with a rate of its own always sends at that).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
-    /// Whether queues with `ecn` may mark packets in place of dropping them (default `off`; `classic` with the `rfc` and `linux` profiles
+    /// Whether queues with `ecn` may mark packets instead of dropping them (default `off`; `classic` with the `rfc` and `linux` profiles
     /// and `tfrc`; `prague` always has `accurate`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnMode>,
@@ -120,7 +120,7 @@ pub struct RetransmissionTimer {
     /// Clock tick (`ns2`: 10 ms, `rfc`: 1 ms, fine-grained: 1 ms; `linux`: none).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Time>,
-    /// Smallest timeout (`ns2`: 200 ms, `rfc`: 1 s, `linux`: 200 ms beside the smoothed round trip, fine-grained: 1 ms).
+    /// Smallest timeout (`ns2`: 200 ms, `rfc`: 1 s, `linux`: 200 ms in addition to the smoothed RTT, fine-grained: 1 ms).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor: Option<Time>,
     /// Largest timeout (60 s; `linux`: 120 s).

@@ -2,7 +2,7 @@ use crate::quantity::{Fraction, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// RACK-TLP's parameters; those left out are RFC 8985's.
+/// RACK-TLP's parameters (defaults: RFC 8985).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Rack {
@@ -12,7 +12,7 @@ pub struct Rack {
     /// Whether a segment is given that time even before anything was ever reordered (default true; `earlybird-rt`: false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expect_reordering: Option<bool>,
-    /// Widen the reordering window when DSACKs tell of needless retransmissions (default true).
+    /// Widen the reordering window when DSACKs report spurious retransmissions (default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapt_window: Option<bool>,
     /// Recoveries without a DSACK after which a widened window is forgotten (default 16).

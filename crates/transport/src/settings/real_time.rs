@@ -2,7 +2,7 @@ use crate::quantity::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The policies of TCP's real-time mode. Values left out come from the transport: ordinary TCP has none, `mtcp` and the other
+/// The policies of TCP's real-time mode. Default values come from the transport: ordinary TCP has none, `mtcp` and the other
 /// real-time transports have those that their authors describe.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -16,7 +16,7 @@ pub struct RealTime {
     /// The most data that the sender may hold, with `block` and `discard-oldest`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_limit: Option<SendLimit>,
-    /// Offer the SNACK option, which reports to the sender what was skipped. A peer without it gets ordinary TCP.
+    /// Offer the SNACK option, which reports skipped segments to the sender. A peer without it uses ordinary TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_notice: Option<bool>,
     /// Reduce the window, at most once per round trip, when a lost packet was skipped that has not reduced it.

@@ -26,7 +26,7 @@ pub enum WindowReduction {
     /// At once: nothing is sent until enough has left the network (RFC 6675).
     #[default]
     Immediate,
-    /// In proportion to what arrives: proportional rate reduction (RFC 9937).
+    /// In proportion to delivered data: proportional rate reduction (RFC 9937).
     Prr,
 }
 
@@ -41,6 +41,6 @@ pub enum Undo {
     Eifel,
     /// A DSACK for every retransmission (RFC 3708).
     Dsack,
-    /// Whichever of the two comes first, as in Linux.
+    /// The earlier of the two, as in Linux.
     Either,
 }

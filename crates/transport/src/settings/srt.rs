@@ -2,7 +2,7 @@ use crate::quantity::{Fraction, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// SRT's parameters; those left out come from the draft.
+/// SRT's parameters (defaults: the draft).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Srt {
@@ -17,7 +17,7 @@ pub struct Srt {
     /// As long as the playback delay of the flow's client allows, less a millisecond (default false).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fit_playback_delay: bool,
-    /// Share of the measured input rate that repairs may take on top of it (Haivision's implementation: 0.25). Left out: the
+    /// Share of the measured input rate that retransmissions may use in addition (Haivision's implementation: 0.25). Left out: the
     /// limit is 1 Gb/s, the draft's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Fraction>,
