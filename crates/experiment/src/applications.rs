@@ -9,7 +9,7 @@ use earlybird_traffic::{
 use earlybird_units::Duration;
 use std::sync::Arc;
 
-/// Makes what writes at a flow's sender.
+/// Creates the application of a flow's sender.
 pub(crate) fn source(flow: &Flow, path: PathId) -> Box<dyn SenderApp> {
     match (timetable(flow), &flow.application) {
         (Some(timetable), _) => Box::new(Media::new(path, timetable)),
@@ -25,7 +25,7 @@ fn lead_of(flow: &Flow) -> Duration {
     flow.lead_time.map_or(Duration::ZERO, Time::duration)
 }
 
-/// Makes what streams live.
+/// Creates the application of a live stream.
 fn live(ingest: &Ingest, path: PathId, lead: Duration) -> earlybird_traffic::Ingest {
     let film = ingest.film();
     let kilobits = |rate: f64| (rate / 1e3) as u64;
@@ -57,7 +57,7 @@ fn packets_of(film: &earlybird_scenario::Film) -> Film {
     Film::new(packets.into(), Duration::from_secs_f64(film.length))
 }
 
-/// Returns what a media flow writes, and when.
+/// Returns the units that a media flow writes, and their times.
 fn timetable(flow: &Flow) -> Option<Timetable> {
     let timetable = match &flow.application {
         Application::Cbr(cbr) => {

@@ -87,7 +87,7 @@ impl Burst {
     const fn mode(&self) -> Mode {
         match (self.fast_retransmits, self.timeouts) {
             (0, 0) => Mode::Other,
-            // The paper's TO mode: the burst took the whole window, so that no duplicate ACKs came.
+            // The paper's TO mode: the burst took the whole window, so that there were no duplicate ACKs.
             _ if self.begins_with_timeout => Mode::To,
             (1, 0) => Mode::Fr,
             (_, 0) => Mode::Dr,

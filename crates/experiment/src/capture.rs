@@ -13,7 +13,7 @@ use std::path::Path;
 pub(crate) const LENGTHS: &str = "has headers as real networks do, options of TCP included, while links count ns-2's 40 bytes, and 8 more for each block \
      of SACK";
 
-/// Writes headers only: the payload of a simulated packet is all zeros, and its length stands in the header.
+/// Writes headers only: the payload of a simulated packet is all zeros, and its length is in the header.
 #[derive(Debug)]
 pub(crate) struct Capture {
     file: CaptureFile,

@@ -24,7 +24,7 @@ const BYTES_PER_UNIT: f64 = 60.0;
 const BYTES_PER_PACKET: f64 = 300.0;
 /// A row of a table that is written on request.
 const BYTES_PER_ROW: f64 = 250.0;
-/// Events of qlog that a packet makes: it is sent, its acknowledgement comes, and the window grows.
+/// Events of qlog per packet: its transmission, its acknowledgement, and the growth of the window.
 const EVENTS_PER_PACKET: f64 = 3.0;
 /// Values per sample of a TCP sender (windows, timers, gauges); a link has one.
 const VALUES_PER_FLOW: f64 = 13.0;
@@ -67,7 +67,7 @@ pub struct Estimate {
     pub shares: Vec<CostShare>,
 }
 
-/// Estimates what a run takes that writes these files.
+/// Estimates the memory and time of a run that writes these files.
 ///
 /// # Errors
 /// If the scenario cannot be built.
@@ -86,10 +86,10 @@ pub fn estimate(scenario: &Scenario, outputs: &Outputs) -> Result<Estimate, Scen
 }
 
 impl Estimate {
-    /// Refuses a run that takes more than so many bytes.
+    /// Rejects a run that needs more than a number of bytes.
     ///
     /// # Errors
-    /// Names the setting that asks for most of them.
+    /// Names the setting that needs most of them.
     pub fn within(&self, bytes: f64) -> Result<(), ScenarioError> {
         let greediest = self.shares.first().filter(|_| self.bytes > bytes);
         greediest.map_or(Ok(()), |share| {
@@ -131,7 +131,7 @@ impl Demand {
 /// Bytes of the headers of TCP and IPv4 without options (RFC 9293 §3.1, RFC 791 §3.1).
 const HEADERS: f64 = 40.0;
 
-/// Returns whether the links on its path limit what a group sends.
+/// Returns whether the links of its path limit the rate of a group.
 fn is_controlled(group: &GroupPlan) -> bool {
     match &group.carrier {
         // A file over UDP is sent at once, and media wait at a sender that TFRC slows down.
@@ -171,7 +171,7 @@ impl View<'_> {
         })
     }
 
-    /// Returns what is kept because it is asked for.
+    /// Returns the memory of requested measurements.
     fn records(&self, packets: f64, outputs: &Outputs) -> impl Iterator<Item = CostShare> {
         let measure = &self.scenario.measure;
         let asked = |path: &str, is_asked: bool, rows: f64| {
@@ -202,7 +202,7 @@ impl View<'_> {
         self.seconds / period.duration().as_secs_f64() * (values + web_links + links)
     }
 
-    /// Returns what waits in queues, on links and for acknowledgement.
+    /// Returns the memory of packets in queues and on links, and of data in flight.
     fn waiting(&self, packets: f64) -> CostShare {
         let places: f64 =
             self.channels().iter().map(|(speed, delay, queue)| room(queue) + self.rate_of(speed) * delay).sum();
@@ -246,7 +246,7 @@ impl View<'_> {
     fn packets_by_group(&self) -> Vec<f64> {
         let demands: Vec<Demand> = self.groups().map(|group| self.demand(group)).collect();
         let carried = |demand: &Demand| {
-            // All groups of a link share it in the proportion of what they would send.
+            // All groups of a link share it in proportion to their offered load.
             let shares = demand.links.iter().map(|link| {
                 let offered: f64 =
                     demands.iter().filter(|other| other.links.contains(link)).map(Demand::within_path).sum();

@@ -6,7 +6,7 @@ use earlybird_scenario::{Endpoint, Flow, Kind, Profile, QuicCarriage, QuicContro
 use earlybird_sim::{Carrier, DatagramSettings, EndpointSettings, ExternalSettings, HeaderSize};
 use earlybird_transport::{Protocol, QuicSettings, TcpEnds};
 
-/// Returns what carries a flow.
+/// Returns the endpoint of a flow.
 pub(crate) fn carrier_of(endpoint: &Endpoint, flow: &Flow) -> Carrier {
     match endpoint.protocol(&flow.workload(endpoint.transport.kind)) {
         Protocol::Tcp(ends) => Carrier::Tcp(tcp_of(ends, endpoint)),

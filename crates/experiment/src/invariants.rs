@@ -9,7 +9,7 @@ use crate::table::{Column, Summary, Table, Value};
 use earlybird_sim::{Link, LinkCounts, LinkId, Network};
 use earlybird_units::{Duration, Instant};
 
-/// Sums of floats may differ from what they stand for by so much of it.
+/// Relative tolerance for sums of floats.
 const ROUNDING: f64 = 1e-9;
 
 /// Checks links, flows, and the shares of all tables.

@@ -72,7 +72,7 @@ pub enum RunError {
     },
     /// A run in real time needs network namespaces with TUN devices, which the machine does not give.
     Namespace(std::io::Error),
-    /// The machine did not do what a run in real time needs.
+    /// The machine does not meet the requirements of a run in real time.
     Machine {
         /// The operation that failed.
         problem: String,
@@ -132,7 +132,7 @@ pub fn run(
 ) -> Result<Report, RunError> {
     let setup = RunSetup::new(scenario, seed)?;
     let report = run_once(&setup, outputs, keep_going)?;
-    // Bursts that overlap cannot be told apart: then the first one is measured in a run of its own.
+    // Overlapping bursts cannot be distinguished: then the first one is measured in a run of its own.
     match bursts::isolated_burst(scenario, &setup.plan.bottleneck, &report.tables) {
         Some(isolated) => run_once(&RunSetup::new(&isolated, seed)?, outputs, keep_going),
         None => Ok(report),
@@ -142,7 +142,7 @@ pub fn run(
 fn run_once(setup: &RunSetup<'_>, outputs: &Outputs, keep_going: ProgressCallback<'_>) -> Result<Report, RunError> {
     let scenario = setup.scenario;
     let (plan, recorder, topology) = (&setup.plan, setup.recorder(), setup.topology()?);
-    // Observing every packet costs time, so runs that need it are compiled apart from those that do not.
+    // Observing every packet costs time, so runs that need it are compiled separately from those that do not.
     let (network, recorder) = if outputs.any() || scenario.measure.transmissions {
         let files = outputs::open(plan, outputs)?;
         let done = execute(topology.into_world((recorder, files)), scenario, keep_going);

@@ -4,7 +4,7 @@ use crate::media::quantile;
 use earlybird_sim::{Arrivals, Link, LinkCounts, LinkReading};
 use earlybird_units::Duration;
 
-/// Measurements of a link, for the tables and the summary.
+/// The measures of a link in the tables and the summary.
 // A large network has more links than flows: nothing is kept that no column needs.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkMeasures {
@@ -14,7 +14,7 @@ pub(crate) struct LinkMeasures {
     pub(crate) arrivals: Arrivals,
     /// By group, if the link counts groups.
     pub(crate) groups: Vec<GroupMeasures>,
-    /// Share of the bits that the link could send which it sent, from 0 to 1.
+    /// Bits that the link sent divided by those that it could have sent, from 0 to 1.
     pub(crate) utilisation: f64,
     pub(crate) packets_per_second: f64,
     pub(crate) mean_queue_packets: f64,

@@ -31,7 +31,7 @@ pub(crate) struct MediaLog {
     delays: Vec<Duration>,
     /// Per startup delay, the units whose deadline lies within the run.
     due: Vec<u64>,
-    /// Per startup delay, how many of the delivered ones came after it.
+    /// Per startup delay, how many of the delivered units were late.
     late: Vec<u64>,
     spacing: Spacing,
     pub(crate) deliveries: Option<Vec<Delivery>>,
@@ -76,7 +76,7 @@ impl MediaLog {
         self.pending.push_back(Pending { unit: self.written_units, end: self.written_bytes, written: at });
         self.written_units += 1;
         for (delay, due) in self.startup_delays.iter().zip(&mut self.due) {
-            // Units whose deadline lies after the end are not judged: they could still come in time.
+            // Units whose deadline is after the end are not counted: they could still arrive in time.
             *due += u64::from(at + *delay <= self.end_of_run);
         }
         if let Some(deliveries) = &mut self.deliveries {
@@ -130,7 +130,7 @@ impl MediaLog {
         self.spacing.last
     }
 
-    /// Returns lateness at each startup delay. Units that never came are late if their deadline has passed.
+    /// Returns lateness at each startup delay. Units that never arrived are late if their deadline has passed.
     pub(crate) fn lateness(&self) -> impl Iterator<Item = Lateness> + '_ {
         let rows = self.startup_delays.iter().zip(&self.due).zip(&self.late);
         rows.map(|((delay, due), late)| {
@@ -144,7 +144,7 @@ impl MediaLog {
         self.spacing.deviation()
     }
 
-    /// Returns the delays in rising order; a unit that never came counts with the time it has been waiting.
+    /// Returns the delays in increasing order; the delay of a unit that never arrived is its age at the end.
     pub(crate) fn sorted_delays(&self) -> Vec<Duration> {
         let waiting = self.pending.iter().map(|unit| self.end_of_run - unit.written);
         // Leaving undelivered units out would reward losing them.

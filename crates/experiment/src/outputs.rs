@@ -42,10 +42,10 @@ impl Outputs {
     }
 }
 
-/// Observers that collect what the files get. A pair of observers is an observer, hence the nesting.
+/// Observers that collect the contents of the files. A pair of observers is an observer, hence the nesting.
 pub(crate) type Files = ((Option<FlowTrace>, Option<Qlog>), (Option<LinkTrace>, Option<Capture>));
 
-/// Creates the observers of the files that are asked for.
+/// Creates the observers of the requested files.
 pub(crate) fn open(plan: &Plan, outputs: &Outputs) -> Result<Files, RunError> {
     let trace = outputs.trace.as_ref().map(|_| FlowTrace::new(plan, &outputs.trace_flows)).transpose()?;
     // Each file has its own observer, so that a run without it pays nothing.

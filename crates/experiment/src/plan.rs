@@ -194,7 +194,7 @@ impl Plan {
         web: WebSessions,
         pairs: &[RoutePair],
     ) -> Vec<AppStart> {
-        // Servers stand where the group's flows come from; `pairs` holds every server with every client.
+        // Servers are at the senders' side of the group; `pairs` holds every server with every client.
         let per_client = |client: u32| (0..web.pairs).map(move |server| (server * web.pairs + client) as usize);
         let mut paths = |is_request: bool| -> Vec<Vec<PathId>> {
             let mut path = |pair: RoutePair| topology.add_path(if is_request { pair.reversed() } else { pair });

@@ -41,7 +41,7 @@ impl PlayoutLog {
             Playout::Started(delay) => self.start_up = Some(delay),
             // A stall has no length until it ends.
             Playout::Stalled => self.stalls.push((at, None)),
-            // A unit that comes at its very time is there: the player's timer was first in the same nanosecond.
+            // A unit that arrives exactly at its time is in time, although the player's timer was first in the same nanosecond.
             Playout::Resumed(Duration::ZERO) => _ = self.stalls.pop(),
             Playout::Resumed(stall) => {
                 if let Some((_, length)) = self.stalls.last_mut() {
@@ -61,7 +61,7 @@ impl PlayoutLog {
         self.delay_sum += self.delay.as_secs_f64();
     }
 
-    /// Returns whether its viewer waits for what is missing.
+    /// Returns whether its viewer stalls for missing units.
     pub(crate) fn may_stall(&self) -> bool {
         self.delay == Duration::ZERO
     }
@@ -71,7 +71,7 @@ impl PlayoutLog {
         self.lost as f64 / (self.played + self.lost) as f64
     }
 
-    /// Returns the mean playback delay in seconds; not a number for a viewer who waits for what is missing.
+    /// Returns the mean playback delay in seconds; NaN for a viewer that stalls for missing units.
     pub(crate) fn mean_delay(&self) -> f64 {
         // Viewers that stall have no fixed delay, which their log has as zero.
         if self.may_stall() { f64::NAN } else { self.delay_sum / (self.played + self.lost) as f64 }

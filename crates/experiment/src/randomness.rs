@@ -40,7 +40,7 @@ fn transport_of(scenario: &Scenario, flow: &Flow) -> Result<Option<&'static str>
     let kind = scenario.endpoint_of(flow)?.transport.kind;
     let draws = match kind {
         Kind::Control(name) => !CONTROLS_WITHOUT_DRAWS.contains(&name.as_str()),
-        // It leaves out packet numbers at random, against peers that acknowledge what they have not got.
+        // It skips packet numbers at random, to detect peers that acknowledge packets that they did not receive.
         Kind::Quic(_) => true,
         _ => false,
     };

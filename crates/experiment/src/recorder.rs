@@ -1,4 +1,4 @@
-//! Records what the tables of a run need.
+//! Records the data of the tables of a run.
 
 use crate::encoder::EncoderLog;
 use crate::media::MediaLog;
@@ -181,7 +181,7 @@ impl DropLog {
     }
 
     fn note(&mut self, at: Instant, link: LinkId, cause: DropCause, packet: &Packet) {
-        // On links that only one other link feeds, drops are told ahead of time: those after the end do not happen.
+        // On links that only one other link feeds, drops are reported ahead of time: those after the end do not happen.
         if at >= self.until {
             return;
         }
@@ -195,7 +195,7 @@ impl DropLog {
         self.counts.iter()
     }
 
-    /// Returns what of each of so many flows' data was dropped.
+    /// Returns the drops of each flow.
     pub(crate) fn by_flow(&self, flows: usize) -> Vec<FlowDrops> {
         let mut all = vec![FlowDrops::default(); flows];
         for ((_, flow, cause), drops) in self.rows() {
@@ -282,7 +282,7 @@ impl Recorder {
         for (at, link, backlog) in backlogs {
             self.on_link_probe(*at, *link, *backlog);
         }
-        // Samples of links come from another thread, after those of flows.
+        // Samples of links are taken by another thread, after those of flows.
         self.series.put_in_order();
     }
 

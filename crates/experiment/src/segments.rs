@@ -15,7 +15,7 @@ pub(crate) fn server(film: &Segments, path: PathId, lead: Duration) -> SegmentSe
 
 pub(crate) fn client(film: &Segments) -> Viewer {
     let [start, most] = [film.start(), film.most()].map(Time::duration);
-    // A live film never fills a buffer, as what is not made cannot be asked for early.
+    // A live film never fills a buffer, as segments cannot be requested before they are encoded.
     // The server holds live requests back until the film exists.
     let capacity = if film.live { Duration::MAX } else { most };
     SegmentClient::new(ladder(film), rule(film, most), start, capacity, film.request).into()

@@ -22,12 +22,12 @@ impl Sequence {
         let is_syn = segment.flags.contains(Flags::SYN);
         // The first segment seen defines position 0, be it a SYN or, after a lost SYN, data.
         let origin = *self.origin.get_or_insert(Origin { seq: segment.seq, is_syn });
-        // Sequence numbers wrap after 4 GiB: the highest one tells how often.
+        // Sequence numbers wrap after 4 GiB: the highest one determines how often.
         let start = segment.seq.unwrap_near(origin.seq, self.highest).unwrap_or(0);
         (start, start + segment.sequence_len())
     }
 
-    /// Returns the place that a number stands for, once the stream has begun.
+    /// Returns the stream position of a sequence number, after the start of the stream.
     pub(crate) fn place(&self, seq: SeqNum) -> Option<u64> {
         seq.unwrap_near(self.origin?.seq, self.highest)
     }

@@ -178,7 +178,7 @@ impl View<'_> {
         if let Some(Queue::Packets(packets)) = queue { Some(u64::from(packets)) } else { None }
     }
 
-    /// Returns the number of media flows, where as many bulk transfers run beside them.
+    /// Returns the number of media flows, if there are as many bulk transfers.
     fn media_flows(&self) -> Option<u64> {
         // The papers' dumbbell: T/µ has no meaning if videos and files differ in number.
         let media = self.media.len();
@@ -285,7 +285,7 @@ impl View<'_> {
         self.arrivals()?.share(self.arrivals()?.packets_dropped)
     }
 
-    /// Returns what the bottleneck dropped and lost, if it has loss rules: without them both parts of the drop rate are
+    /// Returns the packets that the bottleneck dropped and lost, if it has loss rules: without them both parts of the drop rate are
     /// known, all of it and nothing.
     fn lossy_arrivals(&self) -> Option<Arrivals> {
         self.arrivals().filter(|_| self.link.is_some_and(|link| !link.settings().losses.is_empty()))

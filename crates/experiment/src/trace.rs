@@ -1,4 +1,4 @@
-//! Event lists as text: what one flow did, and what a link was offered.
+//! Event lists as text: of one flow, and of the packets offered to a link.
 
 use crate::plan::{FlowPlan, Plan};
 use earlybird_scenario::ScenarioError;
@@ -8,7 +8,7 @@ use earlybird_units::Instant;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// The sender's state that a trace shows beside every event.
+/// The sender's state in every line of a trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct State {
     cwnd: f64,
@@ -40,7 +40,7 @@ struct Row {
 #[derive(Debug)]
 pub(crate) struct FlowTrace {
     chosen: Vec<bool>,
-    /// Flows of datagrams have no window, those of a stack from outside none that it tells: their lines stop before it.
+    /// Flows of datagrams have no window, and external stacks do not report theirs: their lines end before it.
     stateless: Vec<bool>,
     /// ns-2's Vegas backs its timer off before it sets the window, the others after it.
     backs_off_first: Vec<bool>,
@@ -61,7 +61,7 @@ impl FlowTrace {
         Ok(Self { chosen, stateless, backs_off_first, states, decisions: Vec::new(), rows: Vec::new() })
     }
 
-    /// Follows flows whose senders do not tell their state.
+    /// Follows flows whose senders do not report their state.
     pub(crate) fn leave_states_out(&mut self) {
         self.stateless.fill(true);
     }

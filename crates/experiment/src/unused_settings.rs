@@ -19,7 +19,7 @@ struct Effect {
     network: Network,
 }
 
-/// Lists what a scenario declares that nothing reads, or that cannot matter: no run of it would differ.
+/// Lists settings of a scenario that are not used, or that have no effect on any run.
 pub fn unused_settings(scenario: &Scenario) -> Vec<ScenarioError> {
     let mut found = Vec::new();
     let Some(effect) = effect_of(scenario) else { return found };
@@ -94,7 +94,7 @@ fn effect_of(scenario: &Scenario) -> Option<Effect> {
     Some(Effect { flows, network })
 }
 
-/// Takes out the changes of rates that come after the end of the run.
+/// Removes the changes of rates after the end of the run.
 fn drop_late_steps(network: &mut Network, end: Time) {
     let is_in_time = |step: &RateStep| step.at < end;
     match network {

@@ -122,7 +122,7 @@ fn short_playback_delay(
     }))
 }
 
-/// Lists what of the files that a run is to write is not what one may expect.
+/// Lists unexpected properties of the files that a run will write.
 ///
 /// # Errors
 /// As [`run`](crate::run).

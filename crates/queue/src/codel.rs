@@ -14,11 +14,11 @@ pub struct CodelSettings {
     pub interval: Duration,
     /// Nothing is dropped while no more bytes than these wait: the largest packet (§5.4).
     pub mtu: u64,
-    /// Packets of senders that understand marks are marked in place of being dropped.
+    /// Packets of ECN-capable senders are marked instead of dropped.
     pub ecn: bool,
 }
 
-/// The state of the algorithm (RFC 8289 §5.3), apart from its queue: the flows of FQ-CoDel have one each.
+/// The state of the algorithm (RFC 8289 §5.3), without its queue: the flows of FQ-CoDel have one each.
 #[derive(Debug, Default)]
 pub(crate) struct Codel {
     /// The time at which the delay will have been above the target for an interval.
@@ -122,7 +122,7 @@ fn mark_or_drop(settings: &CodelSettings, mut packet: QueuedPacket, dropped: &mu
     None
 }
 
-/// Drops come closer with the square root of their number, which lowers TCP's rate linearly (RFC 8289 §3.3, §5.6).
+/// The interval of drops decreases with the square root of their number, which lowers TCP's rate linearly (RFC 8289 §3.3, §5.6).
 fn control_law(from: Instant, interval: Duration, count: u32) -> Instant {
     from + Duration::from_secs_f64(interval.as_secs_f64() / f64::from(count).sqrt())
 }
@@ -180,7 +180,7 @@ mod tests {
         TestQueue::new(CodelQueue::new(settings, QueueLimit::Unlimited))
     }
 
-    /// Two packets come and one goes every millisecond. Gives the times at which packets were dropped or marked.
+    /// Two packets arrive and one leaves every millisecond. Returns the times at which packets were dropped or marked.
     fn overload(bench: &mut TestQueue<CodelQueue>, from: u64, until: u64, ecn: Ecn) -> Vec<u64> {
         let mut times = Vec::new();
         for now in from..until {

@@ -1,5 +1,5 @@
-//! `DualPI2` (De Schepper, Briscoe and White, RFC 9332, appendix A): a queue for scalable senders beside one for all
-//! others. One controller serves both: the probability of a classic drop is the square of what the scalable ones see, so
+//! `DualPI2` (De Schepper, Briscoe and White, RFC 9332, appendix A): a queue for scalable senders and one for all
+//! others. One controller controls both: the probability of a classic drop is the square of the marking probability, so
 //! that both get the same throughput.
 
 use crate::fifo::Fifo;
@@ -22,7 +22,7 @@ pub struct DualPi2Settings {
     pub coupling: f64,
     /// Queueing delay from which on the low-latency queue marks by itself (figure 7: 0.8 ms) …
     pub ramp_start: Duration,
-    /// … with a probability that is 1 after so much more (0.4 ms; zero: a step).
+    /// … with a probability that reaches 1 after this additional delay (0.4 ms; zero: a step).
     pub ramp: Duration,
     /// Share of the link that classic packets get at least while both queues hold packets (Linux `c_protection`: 0.1).
     pub classic_share: f64,
@@ -37,7 +37,7 @@ struct Lane {
 }
 
 impl Lane {
-    /// Returns whether it is this packet's turn to be marked or dropped: evenly spaced, without chance.
+    /// Returns whether this packet is marked or dropped: evenly spaced, not random.
     fn recurs(&mut self, probability: f64) -> bool {
         self.due += probability;
         if self.due > 1.0 {

@@ -2,7 +2,7 @@ use crate::QueuedPacket;
 use earlybird_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Packets in the order in which they came.
+/// Packets in order of arrival.
 #[derive(Debug, Default)]
 pub(crate) struct Fifo {
     packets: VecDeque<QueuedPacket>,

@@ -123,7 +123,7 @@ impl Queue for FqCodel {
         let index = self.queue_of(packet.connection);
         let has_room = self.limit.has_room(self.packets, self.bytes, packet.bytes);
         let flow = &mut self.flows[index];
-        // Before the limit is enforced: the longest queue pays, not the flow whose packet came last.
+        // Before the limit is enforced: the drop is from the longest queue, not from the flow of the last packet.
         flow.fifo.push(packet);
         (self.packets, self.bytes) = (self.packets + 1, self.bytes + u64::from(packet.bytes));
         if !flow.has_turn {

@@ -27,7 +27,7 @@ pub enum QueueLimit {
 }
 
 impl QueueLimit {
-    /// Returns what packets must be smaller than for a link that is idle to take them.
+    /// Returns the bytes below which an idle link accepts a packet.
     pub fn max_bytes_when_idle(self) -> u64 {
         match self {
             Self::Packets(0) => 0,
@@ -52,7 +52,7 @@ impl QueueLimit {
         }
     }
 
-    /// Returns whether one more packet may wait beside so many.
+    /// Returns whether one more packet may wait, with `waiting` packets in the queue.
     #[inline]
     pub fn has_room(self, waiting: usize, waiting_bytes: u64, bytes: u32) -> bool {
         match self {

@@ -18,7 +18,7 @@ pub struct PieSettings {
     pub alpha: f64,
     /// Gain for the change since the last time, in Hz (§4.2: 1.25).
     pub beta: f64,
-    /// Packets of senders that understand marks are marked in place of being dropped.
+    /// Packets of ECN-capable senders are marked instead of dropped.
     pub ecn: bool,
     /// Up to this probability: above it they are dropped (§5.1: 0.1).
     pub mark_limit: f64,
@@ -40,7 +40,7 @@ pub(crate) struct Pie {
     probability: f64,
     /// Queueing delay of the first packet at the last update …
     delay: Duration,
-    /// … and at the one before.
+    /// … and at the previous one.
     old_delay: Duration,
     burst_left: Duration,
     /// Sum of the probabilities since the last drop.
@@ -88,7 +88,7 @@ impl Pie {
         self.old_delay = std::mem::replace(&mut self.delay, delay);
         let [delay, old, target] = [self.delay, self.old_delay, self.settings.target].map(Duration::as_secs_f64);
         let change = self.settings.alpha * (delay - target) + self.settings.beta * (delay - old);
-        // By the probability before the change, as the RFC has it.
+        // By the probability before the change, as in the RFC.
         let change = change / tuning(self.probability);
         let is_capped = self.probability >= 0.1;
         // Falls are not capped, only rises.
@@ -106,7 +106,7 @@ impl Pie {
         }
     }
 
-    /// Returns whether a burst may come (§4.4).
+    /// Returns whether a burst is allowed (§4.4).
     fn is_quiet(&self) -> bool {
         let half = self.settings.target / 2;
         self.probability == 0.0 && self.delay < half && self.old_delay < half
@@ -156,7 +156,7 @@ impl Queue for Pie {
     fn enqueue(&mut self, now: Instant, mut packet: QueuedPacket, dropped: &mut Dropped) {
         self.catch_up(now);
         let has_room = self.limit.has_room(self.fifo.len(), self.fifo.bytes(), packet.bytes);
-        // A full queue draws nothing: `&&` keeps the sum of probabilities as it is.
+        // A full queue draws no random number: `&&` does not change the sum of probabilities.
         if has_room && (!self.is_unlucky() || (self.may_mark() && packet.mark())) {
             self.fifo.push(packet);
         } else {
@@ -224,7 +224,7 @@ mod tests {
         assert!((pie.probability - expected).abs() < 1e-12);
     }
 
-    /// Two packets come and one goes every millisecond.
+    /// Two packets arrive and one leaves every millisecond.
     #[test]
     fn a_burst_of_150_ms_goes_unpunished() {
         let mut bench = pie();

@@ -20,9 +20,9 @@ pub struct RedSettings {
     pub weight: Option<f64>,
     /// Probability of a drop at the upper threshold; where an adaptive queue starts.
     pub max_probability: f64,
-    /// Above the upper threshold the probability rises to 1 at twice the threshold, in place of a jump.
+    /// Above the upper threshold the probability rises to 1 at twice the threshold, instead of a jump.
     pub gentle: bool,
-    /// Two drops are at least 1/p packets apart, as ns-2's `wait_` has it.
+    /// Two drops are at least 1/p packets apart, as with ns-2's `wait_`.
     pub wait: bool,
     /// `max_probability` follows the average.
     pub adaptive: bool,
@@ -30,7 +30,7 @@ pub struct RedSettings {
     pub target_delay: Duration,
     /// Bytes of a usual packet, by which C and the packets missing in idle times are counted.
     pub mean_packet: u32,
-    /// Packets of senders that understand marks are marked in place of being dropped.
+    /// Packets of ECN-capable senders are marked instead of dropped.
     pub ecn: bool,
 }
 
@@ -89,7 +89,7 @@ fn spread(probability: f64, count: f64, wait: bool) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Pass,
-    /// Chosen by chance.
+    /// Chosen at random.
     Early,
     /// The average is beyond the slope.
     Forced,
@@ -111,7 +111,7 @@ pub(crate) struct Red {
     average: f64,
     /// Packets since the last drop.
     count: u64,
-    /// Whether the average was above the lower threshold when the last packet came.
+    /// Whether the average was above the lower threshold when the last packet arrived.
     was_above: bool,
     idle_since: Option<Instant>,
     adapted: Instant,
@@ -171,7 +171,7 @@ impl Red {
 
     fn judge(&mut self) -> Verdict {
         self.count += 1;
-        // ns-2 never drops early from a queue of at most one packet, whatever the average is.
+        // ns-2 never drops early from a queue of at most one packet, even with a high average.
         if self.average < self.curve.min_threshold || self.fifo.len() <= 1 {
             self.was_above = false;
             return Verdict::Pass;
@@ -197,7 +197,7 @@ impl Red {
         Verdict::Early
     }
 
-    /// Marks stand for early drops below the upper threshold only (RFC 3168 §7; ns-2's `mark_p_`).
+    /// Marks replace early drops below the upper threshold only (RFC 3168 §7; ns-2's `mark_p_`).
     fn may_mark(&self) -> bool {
         self.ecn && self.average < self.curve.max_threshold
     }

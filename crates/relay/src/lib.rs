@@ -4,10 +4,10 @@
 //! with the time at which its source had it. The receiving relay delivers it at that time plus the latency plus the shortest
 //! transit time of the path. A unit that is not complete by then is skipped, and not before.
 //!
-//! Data pass these stages, each with one word:
+//! Terms for the data, from the source to the network:
 //!
 //! * **TS packet**: 188 bytes of an MPEG transport stream; most sources consist of them ([`ts`]).
-//! * **unit**: what the source had at once, and what the sink gets at once: a datagram, or up to seven TS packets (`MediaUnit`).
+//! * **unit**: data that the source delivers at once, and that the sink gets at once: a datagram, or up to seven TS packets (`MediaUnit`).
 //! * **fragment**: a part of a unit that fits into one segment (`Fragment`). Most units have one.
 //! * **message**: a fragment or a control message, as relays exchange it (`Message`).
 //! * **frame**: a message in real-time mode; on a byte stream, messages have a length prefix (`MessageChannel`).

@@ -108,7 +108,7 @@ impl Peers {
         })
     }
 
-    /// Opens connections, completes handshakes and removes what timed out. Returns when the next turn is due.
+    /// Opens connections, completes handshakes and removes those that timed out. Returns the time of the next call.
     pub(crate) fn turn(&mut self, stack: &mut RelayStack) -> Instant {
         let now = stack.now();
         self.remove_gone(stack);
@@ -175,7 +175,7 @@ impl Peers {
     pub(crate) fn on_event(&mut self, stack: &mut RelayStack, id: Id, event: Event) {
         let Some(index) = self.all.iter().position(|peer| peer.channel.id == id) else { return };
         match event {
-            // The connecting side speaks first, so that a listener can identify it.
+            // The connecting side sends first, so that a listener can identify it.
             Event::Established if !self.address.is_listener => self.send_hello(stack, index),
             Event::Writable => drop(self.all[index].channel.flush(stack)),
             Event::Unanswered | Event::Closed(_) => self.fail_peer(stack, index),

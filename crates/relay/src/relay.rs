@@ -46,7 +46,7 @@ impl std::error::Error for RelayError {}
 pub enum Command {
     /// Keep running.
     Continue,
-    /// Send or play what is buffered, then stop.
+    /// Send or play buffered units, then stop.
     Drain,
     /// Stop now.
     Stop,
@@ -215,7 +215,7 @@ impl<'a> RelayApp<'a> {
 
     fn report(&self, stack: &RelayStack) -> Report {
         let ready = || self.peers.all.iter().filter(|peer| peer.is_ready && !peer.is_gone);
-        // The first connection stands for all: a receiver has only one.
+        // The first connection represents all: a receiver has only one.
         let mut connections = ready().filter_map(|peer| stack.connection(peer.channel.id).ok());
         let (mut counters, buffer) = match &self.end {
             LocalEnd::Sending { sender, .. } => (sender.counters, Duration::ZERO),
@@ -250,7 +250,7 @@ impl<'a> RelayApp<'a> {
         (self.watch)(Some(&report))
     }
 
-    /// Runs one turn. Returns when the next one is due, or `None` if the relay is done.
+    /// Runs one iteration. Returns the time of the next one, or `None` at the end of the relay.
     fn turn(&mut self, stack: &mut RelayStack) -> Result<Option<Instant>, RelayError> {
         let next = self.peers.turn(stack);
         let (next, is_done) = match &mut self.end {
@@ -282,7 +282,7 @@ impl<'a> RelayApp<'a> {
         Ok((!is_done).then(|| next.min(self.next_poll)))
     }
 
-    /// Closes the source or sink. Returns what the sink did not accept.
+    /// Closes the source or sink. Returns the data that the sink did not accept.
     fn finish(self, name: &str, clock: &MonotonicClock) -> Result<Unsent, RelayError> {
         let Self { end, watch, is_draining, failure, .. } = self;
         if let Some(failure) = failure {

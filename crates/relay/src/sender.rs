@@ -11,7 +11,7 @@ use earlybird_units::{Duration, Instant};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-/// Sends the units of a source to all relays that have asked for them.
+/// Sends the units of a source to all relays that have requested them.
 #[derive(Debug, Default)]
 pub(crate) struct Sender {
     pub(crate) counters: Counters,
@@ -26,7 +26,7 @@ pub(crate) struct Sender {
 const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Sender {
-    /// Queues the units of the source and sends what the connections have room for. Returns whether the source has ended.
+    /// Queues the units of the source and sends as many as the connections have room for. Returns whether the source has ended.
     pub(crate) fn turn(&mut self, stack: &mut RelayStack, peers: &mut Peers, units: &Receiver<MediaUnit>) -> bool {
         let has_ended = loop {
             match units.try_recv() {
@@ -56,7 +56,7 @@ impl Sender {
         }
     }
 
-    /// Sends to a peer what its connection has room for, and drops units that would arrive after their deadline.
+    /// Sends as many units to a peer as its connection has room for, and drops units that would arrive after their deadline.
     fn send_to(&mut self, stack: &mut RelayStack, peer: &mut Peer, latency: Duration) -> Result<(), Error> {
         let now = stack.now();
         // The latency does not include the path (the receiver adds the shortest transit), so that only older units are late.

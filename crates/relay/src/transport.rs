@@ -23,8 +23,8 @@ pub(crate) fn config_of(name: &str, latency: Duration) -> Result<Config, Scenari
     Ok(live(opener))
 }
 
-/// Returns the settings of an endpoint that holds what it sends for `latency`, at any rate. The latency does not count the
-/// propagation delay: what leaves within it arrives in time.
+/// Returns the settings of an endpoint that buffers the data of `latency`, at any rate. The latency does not include the
+/// propagation delay: data sent within the latency arrives in time.
 fn endpoint_of(name: &str, latency: Duration) -> Result<Endpoint, ScenarioError> {
     let backlog = Some(Backlog::DiscardPastDeadline(latency.into()));
     let endpoint = Endpoint {

@@ -21,7 +21,7 @@ impl Agent {
         }
     }
 
-    /// Reads everything there is; what comes over UDP is read as it comes.
+    /// Reads all received data; datagrams are read on arrival.
     pub(crate) fn read_all(&mut self) {
         if let Self::Tcp(connection) = self {
             connection.read(u64::MAX);
@@ -34,7 +34,7 @@ impl Agent {
         matches!(self, Self::Tcp(connection) if connection.has_data())
     }
 
-    /// Returns whether there may be something to tell.
+    /// Returns whether there may be events.
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
         match self {

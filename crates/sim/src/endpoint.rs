@@ -153,7 +153,7 @@ pub(crate) struct Endpoint {
     pub(crate) headers: HeaderSize,
     /// The earliest timer event in the queue for this endpoint.
     pub(crate) armed: Instant,
-    /// The agent's deadline, and when it was set: this decides what comes first where other events meet it.
+    /// The agent's deadline, and the time at which it was set, which orders it among simultaneous events.
     pub(crate) deadline: Instant,
     pub(crate) deadline_set: Timestamp,
     /// Propagation time of the link that brings packets here.

@@ -7,9 +7,9 @@ use std::fmt::Debug;
 
 /// Makes connections of an external stack. Their packets are UDP datagrams with real payload.
 ///
-/// The same stack means the same behaviour: its [`Debug`] form is what runs are compared by.
+/// Runs with equal [`Debug`] forms of their stacks behave equally.
 pub trait ExternalStack: Debug + Sync {
-    /// Makes both ends of a connection: the one that opens, now, and the one that waits for it. All that is random comes from
+    /// Creates both ends of a connection: the opener, at the present time, and the listener. All random numbers come from
     /// the seeds.
     fn pair(&self, now: Instant, seeds: SeedTree) -> [Box<dyn ExternalConnection>; 2];
 }
@@ -33,7 +33,7 @@ pub trait ExternalConnection: Debug + Send {
     fn write(&mut self, bytes: u64);
     /// Writes a unit of media.
     fn write_unit(&mut self, bytes: u64);
-    /// Returns the payload bytes of the application that have come.
+    /// Returns the payload bytes received for the application.
     fn received(&self) -> u64;
     /// Returns how many of them are a stream in order that was read. Zero if units arrive one by one.
     fn in_order(&self) -> u64;
@@ -55,7 +55,7 @@ pub struct ExternalDatagram {
 /// An event of an external connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExternalEvent {
-    /// More of the stream is there in order.
+    /// More of the stream was received in order.
     Readable,
     /// A unit that is delivered independently of the others is complete.
     Delivered(u32),

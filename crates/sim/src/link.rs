@@ -1,6 +1,6 @@
 //! A link in one direction: losses, a queue, transmission, propagation.
 //!
-//! With a drop-tail queue and a constant rate, what happens to a packet is decided when it arrives: the queue serves in
+//! With a drop-tail queue and a constant rate, the departure or drop of a packet is determined when it arrives: the queue serves in
 //! order, so the time of departure is known at once and no event is needed for it. All other links are event-driven,
 //! see [`event_driven`].
 
@@ -69,7 +69,7 @@ impl LinkSettings {
     }
 }
 
-/// Packets of a link as they are counted on arrival. See [`Link::reading`] for what became of them up to a time.
+/// Packets of a link as they are counted on arrival. See [`Link::reading`] for their outcomes up to a time.
 // Every packet changes the last two fields, and few packets the others: see the order of fields in `Link`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -168,7 +168,7 @@ pub struct Link {
     waiting: LinkBacklog,
     /// Below this length one more packet has room and sets no new maximum.
     usual: usize,
-    /// Sum of all queueing delays of a link of the analytic model, those to come included.
+    /// Sum of all queueing delays of a link of the analytic model, including future ones.
     waited: Duration,
     /// Whether a loss rule dropped the last packet.
     last_was_lost: bool,
@@ -264,8 +264,8 @@ impl Link {
         of_server.or(self.cold.delays.as_ref()).map_or(&[], DelayLog::delays)
     }
 
-    /// Returns by group how many packets found 0, 1, 2 … packets waiting when they came to the queue, those included that it
-    /// had no room for; nothing unless asked for.
+    /// Returns by group how many packets found 0, 1, 2 … packets waiting when they arrived at the queue, including those that it
+    /// had no room for; nothing unless requested.
     pub fn queue_lengths(&self) -> &[Vec<u64>] {
         self.queue_lengths.as_ref().map_or(&[], |queue_lengths| &queue_lengths.counts)
     }
@@ -309,7 +309,7 @@ impl Link {
     #[inline(never)]
     fn accept_slow_path(&mut self, timestamp: &mut Timestamp, packet: &Packet) -> bool {
         let is_lost = self.has_losses && self.is_lost(timestamp.at, packet);
-        // A packet that arrives just when the last one leaves finds the link idle, or not, as ns-2's clock says.
+        // ns-2's clock decides whether a packet that arrives at the departure of the last one finds the link idle.
         let is_idle = self.free_at.is_not_after(*timestamp);
         let is_kept = !is_lost && self.has_room(*timestamp, is_idle, packet);
         self.count(packet, is_kept);
@@ -330,7 +330,7 @@ impl Link {
         self.last_was_lost
     }
 
-    /// Returns why the packet that came last was dropped at the entrance.
+    /// Returns the cause of the drop of the last packet that arrived.
     pub(crate) fn drop_cause(&self) -> DropCause {
         if self.last_was_lost { DropCause::Loss } else { DropCause::Queue }
     }
@@ -402,7 +402,7 @@ impl Link {
         self.each_counter(packet, |counters| counters.packets_lost += 1);
     }
 
-    /// Returns what the link holds at a time, of all packets or of a group's.
+    /// Returns the packets and bytes at the link at a time, of all packets or of a group's.
     fn held(&self, at: Instant, group: Option<u32>) -> Held {
         if let Some(server) = &self.server {
             return self.held_by(server, at, group);
@@ -463,7 +463,7 @@ mod tests {
         Packet { bytes, ..pool.get(place).packet }
     }
 
-    /// Returns what became of a packet.
+    /// Returns the outcome of a packet.
     fn pass(link: &mut Link, now: Timestamp, packet: &Packet) -> Option<Timestamp> {
         let mut timestamp = now;
         link.accept(&mut timestamp, packet).then_some(timestamp)
@@ -484,7 +484,7 @@ mod tests {
             watched.count_queue_lengths(1);
             let mut now = Timestamp::ZERO;
             for (kind, micros, bytes) in packets {
-                // Some come at once, some just when the link falls idle, some before, some after a rest.
+                // Some arrive at once, some when the link becomes idle, some before, some after an idle time.
                 now = match kind {
                     0 => now,
                     1 if now.is_not_after(plain.free_at) => plain.free_at,

@@ -13,7 +13,7 @@ use earlybird_units::{Instant, Random};
 /// A rule that selects the packets to drop.
 #[derive(Clone, Debug)]
 pub enum LossRule {
-    /// Those with these numbers, in rising order, counted from 0 as they come.
+    /// Packets with these numbers, in increasing order, counted from 0 in order of arrival.
     List(Vec<u64>),
     /// Each with this probability.
     Bernoulli(f64),
@@ -32,7 +32,7 @@ pub enum LossRule {
     GilbertElliott(GilbertElliott),
     /// Bursts that may have holes, and single losses between them.
     FourState(FourState),
-    /// Those that come while nothing gets through.
+    /// Packets that arrive during a fade.
     Fading(Fading),
 }
 

@@ -129,7 +129,7 @@ impl Network {
         Ok(self.add_route_over(links))
     }
 
-    /// Adds a route over these links, each of which must begin where the one before ends.
+    /// Adds a route over these links, each of which must begin at the end of the previous one.
     pub fn add_route_over(&mut self, links: Vec<LinkId>) -> RouteId {
         // The first link of a route is fed by a host, which may send at any time.
         let mut feeder = Upstream::Many;

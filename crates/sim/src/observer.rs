@@ -40,7 +40,7 @@ pub trait Observer {
     /// Whether [`Self::on_state`] is called.
     const STATES: bool = false;
 
-    /// Called for each event of a packet. On links that only one other link feeds, the call comes ahead of time `at`.
+    /// Called for each event of a packet. On links that only one other link feeds, the call is made before the time `at`.
     fn on_packet(&mut self, _at: Instant, _event: PacketEvent, _packet: &Packet) {}
     /// Called after each arrival and each timer at the end that opened a connection. Its state may have changed.
     fn on_state(&mut self, _at: Instant, _flow: FlowId, _arrived: Option<&Packet>, _connection: &Connection) {}

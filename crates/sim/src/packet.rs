@@ -10,7 +10,7 @@ pub enum Content {
     Datagram(Datagram),
 }
 
-/// A segment or datagram in the network. Fields that every link reads come first.
+/// A segment or datagram in the network. The first fields are those that every link reads.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Packet {

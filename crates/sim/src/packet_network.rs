@@ -63,7 +63,7 @@ impl<O: Observer> PacketNetwork<O> {
         self.forwarder.depart(slot);
     }
 
-    /// Returns the next packet that has come to the end of its route by now, and when it did.
+    /// Returns the next packet that has reached the end of its route, and its time of arrival.
     pub fn poll_arrival(&mut self, now: Instant) -> Option<(Instant, Packet)> {
         self.advance(now);
         self.arrived.pop_front()
@@ -74,7 +74,7 @@ impl<O: Observer> PacketNetwork<O> {
         self.arrived.front().map(|(at, _)| *at).or_else(|| self.forwarder.events.next_at())
     }
 
-    /// Returns how many packets are on their way: waiting, being sent, carried, or arrived and not asked for.
+    /// Returns how many packets are in the network: waiting, in transmission, in propagation, or arrived and not read.
     pub fn packets_in_flight(&self) -> usize {
         self.forwarder.events.packets() + self.arrived.len()
     }

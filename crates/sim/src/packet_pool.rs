@@ -7,7 +7,7 @@ use earlybird_wire::Segment;
 
 /// A packet with its next event, or an event without a packet (then `packet` is stale).
 ///
-/// A packet waits for one thing at a time. So its event lies beside what links read of it: that is one line of the cache, and
+/// A packet waits for one event at a time, which is stored beside the fields that links read: that is one cache line, and
 /// nothing is moved from one link to the next.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]

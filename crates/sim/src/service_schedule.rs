@@ -11,12 +11,12 @@ pub enum RateChanges {
     /// A new rate at each of these times, in rising order.
     Steps(Arc<[(Instant, Rate)]>),
     /// Delivery opportunities: times from the start, never falling, repeated from the last one on, as mahimahi's traces have
-    /// them. At each up to [`RateChanges::OPPORTUNITY_BYTES`] bytes go; what a chance leaves over is gone.
+    /// them. Each sends up to [`RateChanges::OPPORTUNITY_BYTES`] bytes; unused bytes are lost.
     Opportunities(Arc<[Duration]>),
 }
 
 impl RateChanges {
-    /// Bytes of a chance to send (mahimahi's `PACKET_SIZE`).
+    /// Bytes of a delivery opportunity (mahimahi's `PACKET_SIZE`).
     pub const OPPORTUNITY_BYTES: u32 = 1500;
 
     /// Returns how many bits could be sent before `end`, with `first` as the rate before the first step.
@@ -75,7 +75,7 @@ impl VariableRate {
         end
     }
 
-    /// Applies the next change of rate if it comes before `time`. Returns when it came.
+    /// Applies the next change of rate if it is before `time`. Returns its time.
     fn step_before(&mut self, time: Instant) -> Option<Instant> {
         let (at, rate) = *self.steps.get(self.next_step).filter(|(at, _)| *at < time)?;
         self.next_step += 1;

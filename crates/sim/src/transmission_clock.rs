@@ -1,6 +1,6 @@
 use earlybird_units::{Duration, Rate};
 
-/// Computes transmission times. Most packets have the size of the one before, so that a division is rare.
+/// Computes transmission times. Most packets have the size of the previous one, so that a division is rare.
 #[derive(Debug)]
 pub(crate) struct TransmissionClock {
     rate: Rate,

@@ -22,7 +22,7 @@ pub(crate) struct UnitIo {
     unsent: VecDeque<(u64, Part)>,
     /// Skipped ranges that lie ahead of the reader.
     holes: VecDeque<Range<u64>>,
-    /// Units that came complete as datagrams.
+    /// Units received complete as datagrams.
     arrived: VecDeque<Part>,
 }
 
@@ -33,7 +33,7 @@ impl UnitIo {
         Self { writes_frames, reads_frames, skips: reader.delivery.skips(), is_unordered, ..Self::default() }
     }
 
-    /// Returns whether this is a plain stream. Then the number of bytes received tells which units are complete.
+    /// Returns whether this is a plain stream. Then the number of bytes received determines which units are complete.
     pub(crate) fn is_plain(&self) -> bool {
         !self.writes_frames && !self.reads_frames && !self.skips
     }
@@ -99,7 +99,7 @@ impl UnitIo {
         }
     }
 
-    /// Reads the next part. With `may_skip`, the transport may skip what is missing.
+    /// Reads the next part. With `may_skip`, the transport may skip missing data.
     pub(crate) fn read(&mut self, agent: &mut Agent, cx: &mut Cx<'_>, may_skip: bool) -> Option<Part> {
         let connection = match agent {
             Agent::Tcp(connection) => connection,
@@ -132,13 +132,13 @@ impl UnitIo {
         self.map.pop_complete().or_else(|| self.arrived.pop_front())
     }
 
-    /// Returns the part that would be read next if the reader skipped what is missing. Only frames can be peeked.
+    /// Returns the part that would be read next if the reader skipped missing data. Only frames can be peeked.
     pub(crate) fn peek(&self, agent: &Agent) -> Option<Part> {
         let Agent::Tcp(connection) = agent else { return None };
         self.map.part_at(connection.peek_frame()?.position)
     }
 
-    /// Reads the next frame, whatever is missing before it.
+    /// Reads the next frame, even behind a hole.
     fn read_unordered(&mut self, connection: &mut Connection, cx: &mut Cx<'_>) -> Option<Part> {
         self.map.take_at(connection.read_frame(cx)?.position)
     }

@@ -45,7 +45,7 @@ struct Flow {
     receiver: Option<ReceiverId>,
 }
 
-/// A network with its endpoints and applications, and the events to come.
+/// A network with its endpoints and applications, and the pending events.
 #[derive(Debug)]
 pub struct World<O: Observer = ()> {
     forwarder: Forwarder<O>,

@@ -1,4 +1,4 @@
-//! Isolation of one burst, where the recovery from a burst lasts into the next one.
+//! Isolation of one burst, if the recovery from a burst lasts into the next one.
 
 use crate::table::{Column, Table};
 use earlybird_scenario::{Application, Loss, Network, Periodic, Scenario};

@@ -1,4 +1,4 @@
-//! Which transmission carried what is not acknowledged.
+//! The transmissions that carried unacknowledged data.
 
 use crate::sequence::Sequence;
 use earlybird_wire::{Flags, Segment, SeqNum};
@@ -48,7 +48,7 @@ impl Flight {
         overlapping.map(|(_, old)| old.number).collect()
     }
 
-    /// Takes out the transmissions whose data lies in a part of the stream.
+    /// Removes the transmissions whose data is in a part of the stream.
     fn take(&mut self, left: u64, right: u64) -> Vec<u64> {
         // A block from the wire may end before it begins, and a range that does panics.
         let parts = left..right.max(left);

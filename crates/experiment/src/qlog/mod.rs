@@ -67,7 +67,7 @@ fn many_connections(name: &str) -> ScenarioError {
     }
 }
 
-/// The events of one flow, and what is needed to write the next one.
+/// The events of one flow, and the state that the next event needs.
 #[derive(Debug, Default)]
 struct Trace {
     protocol: &'static str,
@@ -158,7 +158,7 @@ impl Trace {
     }
 }
 
-/// Returns what a sender has measured and decided; times are in milliseconds, windows in bytes.
+/// Returns the measurements and decisions of a sender; times are in milliseconds, windows in bytes.
 fn metrics(connection: &Connection) -> Map<String, Value> {
     let bytes = |segments: f64| (segments * connection.effective_mss() as f64) as u64;
     // JSON has no infinity: before the first loss the key is absent.
@@ -192,7 +192,7 @@ fn described(number: u64, packet: &Packet, frames: &Value) -> Value {
     data
 }
 
-/// Returns what a segment's header says.
+/// Returns the header of a segment.
 fn header(segment: &Segment) -> Value {
     let flags: Vec<&str> = segment.flags.iter_names().map(|(name, _)| name).collect();
     let mut header = json!({ "seq": segment.seq.0, "ack": segment.ack.0, "window": segment.window, "flags": flags });

@@ -49,7 +49,7 @@ impl Server {
         self.players.lock().unwrap_or_else(PoisonError::into_inner).iter_mut().for_each(QueueSender::end);
     }
 
-    /// Returns what is not sent to players yet.
+    /// Returns the data not sent to players yet.
     pub(super) fn unsent(&self) -> Unsent {
         self.players.lock().unwrap_or_else(PoisonError::into_inner).iter().map(QueueSender::unsent).sum()
     }

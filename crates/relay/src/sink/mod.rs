@@ -86,7 +86,7 @@ impl Sink {
         }
     }
 
-    /// Returns what is not written yet.
+    /// Returns the data not written yet.
     pub(crate) fn unsent(&self) -> Unsent {
         match self {
             Self::Writer(writer) => writer.unsent(),

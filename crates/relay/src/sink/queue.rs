@@ -81,7 +81,7 @@ impl QueueSender {
         Arc::strong_count(&self.level) == 1
     }
 
-    /// Returns what waits; nothing if the receiving end was dropped.
+    /// Returns the waiting data; nothing if the receiving end was dropped.
     pub(super) fn unsent(&self) -> Unsent {
         if self.is_disconnected() { Unsent::default() } else { self.level.unsent() }
     }

@@ -75,7 +75,7 @@ impl Writer {
         self.units.end();
     }
 
-    /// Returns what is not written yet.
+    /// Returns the data not written yet.
     pub(super) fn unsent(&self) -> Unsent {
         self.units.unsent()
     }

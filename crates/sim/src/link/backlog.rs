@@ -117,7 +117,7 @@ impl LinkBacklog {
     /// `free_at`; nothing may have been removed after that time.
     pub(super) fn held(&self, at: Instant, free_at: Instant) -> impl Iterator<Item = HeldPacket> {
         let packets = &self.places[..self.range().end];
-        // Transmissions follow one another without a gap, so that each ends where the next one starts.
+        // Transmissions follow without a gap, so that each ends where the next one starts.
         let end_of = move |index: usize| packets.get(index).map_or(free_at, |next| next.start.at);
         let (bytes, group) = self.before;
         let before = HeldPacket { start: Timestamp::ZERO, end: end_of(0), came: Instant::ZERO, bytes, group: group.0 };

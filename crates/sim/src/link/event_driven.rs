@@ -36,7 +36,7 @@ fn waiting(now: Instant, id: SlotId, packet: &Packet) -> QueuedPacket {
         bytes: packet.bytes,
         since: now,
         ecn: packet.ecn(),
-        // FQ-CoDel hashes this in place of addresses and ports, which simulated packets lack.
+        // FQ-CoDel hashes this instead of addresses and ports, which simulated packets lack.
         connection: u64::from(packet.to.0) << 32 | u64::from(packet.generation),
         is_marked: false,
     }
@@ -218,7 +218,7 @@ impl Link {
         (self.queued_bytes - server.begun_bytes()) as f64 * 8.0 + on_wire
     }
 
-    /// Returns what the link holds at a time, of all packets or of a group's.
+    /// Returns the packets and bytes at the link at a time, of all packets or of a group's.
     pub(super) fn held_by(&self, server: &QueueServer, at: Instant, group: Option<u32>) -> Held {
         let (bytes, group_on_wire) = server.last_started;
         let is_on_wire = server.free_at.at > at && group.is_none_or(|group| group == group_on_wire);
@@ -293,7 +293,7 @@ impl Link {
         if let Some(QueueServer { schedule: ServiceSchedule::Opportunities(opportunities), opportunity_left, .. }) =
             self.server.as_deref_mut()
         {
-            // mahimahi's opportunities do not accumulate: what is left over is wasted.
+            // mahimahi's opportunities do not accumulate: unused bytes are lost.
             *opportunity_left = opportunities.take(now);
         }
     }

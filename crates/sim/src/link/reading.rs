@@ -30,7 +30,7 @@ pub struct LinkCounts {
 }
 
 impl LinkCounts {
-    /// Returns the counts from what was counted on arrival and what is still there: packets and bytes.
+    /// Returns the counts from the packets and bytes counted on arrival, and those that still wait.
     fn new(counted: &Counters, (packets_waiting, bytes_waiting): (u64, u64)) -> Self {
         Self {
             packets_in: counted.packets_in,
@@ -44,7 +44,7 @@ impl LinkCounts {
         }
     }
 
-    /// Returns what became, up to this time, of the packets that arrived after an earlier one.
+    /// Returns the outcomes, up to this time, of the packets that arrived after an earlier time.
     pub const fn arrived_after(&self, earlier: &Self) -> Arrivals {
         Arrivals {
             packets_in: self.packets_in - earlier.packets_in,
@@ -69,7 +69,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Returns so many packets as a share of those that arrived; `None` if none did.
+    /// Returns the share of a number of packets in those that arrived; `None` if none did.
     pub fn share(&self, packets: u64) -> Option<f64> {
         (self.packets_in > 0).then(|| packets as f64 / self.packets_in as f64)
     }
@@ -201,12 +201,12 @@ impl Link {
         self.next_reading = self.cold.measured.next_end();
     }
 
-    /// Returns what was counted and measured up to the start of the measured interval.
+    /// Returns the counts and measures up to the start of the measured interval.
     pub fn reading_at_start(&self) -> LinkReading {
         self.reading_at_end_of(0)
     }
 
-    /// Returns what was counted and measured up to the end of the measured interval, when the world has come to it.
+    /// Returns the counts and measures up to the end of the measured interval, if the world has reached it.
     pub fn reading_at_end(&self) -> LinkReading {
         self.reading_at_end_of(1)
     }
@@ -232,7 +232,7 @@ impl Link {
         self.next_reading = self.cold.measured.next_end();
     }
 
-    /// Returns what was counted and measured up to a time that is not before the last arrival.
+    /// Returns the counts and measures up to a time that is not before the last arrival.
     pub fn reading(&self, at: Instant) -> LinkReading {
         let held = self.held(at, None);
         let of_group =
@@ -260,7 +260,7 @@ impl Link {
         }
     }
 
-    /// Changes the counts at the start of the measured interval, if a packet came before it and this happens within.
+    /// Changes the counts at the start of the measured interval, if a packet arrived before it and this event is within it.
     pub(super) fn count_later(&mut self, now: Instant, since: Instant, packet: &Packet, change: fn(&mut LinkCounts)) {
         if since >= self.cold.measured.from() || !self.cold.measured.contains(now) {
             return;
@@ -314,7 +314,7 @@ mod tests {
         Packet { group: GroupId(group), ..packet }
     }
 
-    /// Returns packets in, out, dropped and waiting, and bytes out, from a list of what was taken and of what was dropped.
+    /// Returns packets in, out, dropped and waiting, and bytes out, from the lists of accepted and dropped packets.
     fn counts(taken: &[&AcceptedPacket], dropped: &[&(Instant, u32)], at: Instant) -> [u64; 5] {
         let came = taken.iter().filter(|packet| packet.came < at);
         let out: Vec<_> = came.clone().filter(|packet| packet.end <= at).collect();

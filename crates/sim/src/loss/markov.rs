@@ -92,7 +92,7 @@ impl FourState {
 
     /// Returns the share of packets lost in the long run, from the balance between the states; NaN if it never loses.
     pub fn loss_ratio(&self) -> f64 {
-        // Shares of the states in units of that of state 3: what leaves states 1 to 3 for others comes back.
+        // Shares of the states in units of that of state 3, from the balance of transitions.
         let gap = self.p31 / self.p13;
         let received_in_burst = if self.p32 > 0.0 { self.p32 / self.p23 } else { 0.0 };
         let lost_in_gap = self.p14 * gap;

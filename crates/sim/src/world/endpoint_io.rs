@@ -121,8 +121,8 @@ impl Endpoint {
         packet.number = number.map_or(Packet::PURE_ACK, |number| number as u32);
     }
 
-    /// Makes sure that an event comes no later than the agent's deadline. Later deadlines wait for the event that
-    /// is there: moving the timer with every ACK costs nothing.
+    /// Ensures that there is an event no later than the agent's deadline. Later deadlines wait for the existing
+    /// event: moving the timer with every ACK costs nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as of `next_segment`")]
     pub(super) fn arm<O: Observer>(&mut self, id: EndpointId, forwarder: &mut Forwarder<O>) {

@@ -1,4 +1,4 @@
-//! Receiver applications, and what is read at endpoints without one.
+//! Receiver applications, and the reading at endpoints without one.
 
 use super::World;
 use super::app_io::FIRST_RECEIVER;
@@ -135,7 +135,7 @@ impl<O: Observer> World<O> {
         }
     }
 
-    /// Reads all data, skips what is missing, and waits for more.
+    /// Reads all data, skips holes, and waits for more.
     pub(super) fn read_skipping(&mut self, id: EndpointId) {
         if !id.is_opener() {
             while self.read_unit_part(id, true).is_some() {}

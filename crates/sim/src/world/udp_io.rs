@@ -45,7 +45,7 @@ impl<O: Observer> World<O> {
                     TraceEvent::Timeout { timer, frozen_for },
                 );
             }
-            // A sender is told nothing by itself, and a receiver waits for nothing of the application.
+            // A sender gets no notifications from itself, and a receiver needs nothing from the application.
             ExternalEvent::Delivered(_) | ExternalEvent::Timeout { .. } => {}
         }
     }

@@ -25,7 +25,7 @@ pub struct Red {
     pub weight: Option<Fraction>,
     /// Probability of a drop at `max-threshold`; where an adaptive queue starts (default 0.1).
     pub max_probability: Fraction,
-    /// Let the probability rise to 1 at twice `max-threshold` in place of a jump there (default true).
+    /// Let the probability rise to 1 at twice `max-threshold`, instead of a jump (default true).
     pub gentle: bool,
     /// Keep two drops at least 1/p packets apart (default true, as in ns-2).
     pub wait: bool,
