@@ -14,7 +14,7 @@ pub struct Config {
     pub control: Control,
     /// Largest payload of a datagram in bytes.
     pub mss: u16,
-    /// Whether queues may mark datagrams in place of dropping them: of a flow with a rate of its own, which answers.
+    /// Whether queues may mark datagrams instead of dropping them: of a flow with a rate of its own, which answers.
     pub ecn: bool,
 }
 
@@ -127,7 +127,7 @@ impl Endpoint {
         }
     }
 
-    /// Queues bytes that are no unit. UDP and SRT have no stream: they are one all the same. TFRC cuts them into units of
+    /// Queues bytes that are no unit. UDP and SRT have no stream: they are one anyway. TFRC cuts them into units of
     /// one datagram.
     pub fn write(&mut self, bytes: u64) {
         match self {

@@ -105,7 +105,7 @@ impl Burst {
     }
 
     /// Returns the delay by the paper's equations: half a round trip, and 3·t + RTT for each of up to two fast retransmits, and the
-    /// timeouts, each twice as long as the one before.
+    /// timeouts, each twice as long as the previous one.
     fn expected(&self, path: &Path) -> f64 {
         let waits: f64 = (0..self.timeouts).map(|expiry| path.timeout * f64::from(expiry).exp2()).sum();
         self.without_waits(path) + waits

@@ -1,4 +1,4 @@
-//! The write queue as in Linux: data lies in chunks (`sk_buff`), which determine the position of PSH flags, the memory in use,
+//! The write queue as in Linux: data is in chunks (`sk_buff`), which determine the position of PSH flags, the memory in use,
 //! and the ends of records.
 
 use std::collections::VecDeque;

@@ -125,7 +125,7 @@ fn outcome_dict<'py>(py: Python<'py>, outcome: &ShellOutcome) -> PyResult<Bound<
         CommandExit::Stopped => None,
     };
     result.set_item("exit_code", code)?;
-    // A full disk ends the capture; the counters are valid all the same.
+    // A full disk ends the capture; the counters are valid anyway.
     result.set_item("capture_error", outcome.capture.as_ref().err().map(ToString::to_string))?;
     Ok(result)
 }

@@ -16,7 +16,7 @@ pub fn schema(transports: &Transports) -> String {
     let mut schema = schemars::schema_for!(Scenario).to_value();
     transports.extend_schema(&mut schema);
     let mut schema = Schema::try_from(schema).unwrap_or_default();
-    // Only here: the schema that documents are checked with sees values in place of references.
+    // Only here: the schema that documents are checked with sees values instead of references.
     allow_references(&mut schema);
     schema.insert("$comment".to_owned(), json!("A \"$name\" stands for the value of parameter `name`."));
     if let Some(keys) = schema.get_mut("properties").and_then(Value::as_object_mut) {
@@ -53,7 +53,7 @@ fn allow_reference(schema: &mut Schema) {
     }
 }
 
-/// Allows a text with the form of a reference in place of a number, truth value or list.
+/// Allows a text with the form of a reference instead of a number, truth value or list.
 fn allow_text(schema: &mut Schema) {
     let types = match schema.get("type") {
         Some(Value::String(one)) => vec![one.clone()],

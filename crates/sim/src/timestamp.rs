@@ -61,7 +61,7 @@ impl Timestamp {
     /// Returns whether this timestamp is not after `other`.
     ///
     /// So do those of one tie order: where a rate does not give whole nanoseconds, ns-2's clock strays further from ours than
-    /// these bits tell, an event comes back with another reading of it, and what was to happen then must be due all the same.
+    /// these bits tell, an event comes back with another reading of it, and what was to happen then must be due anyway.
     #[inline]
     pub(crate) fn is_not_after(self, other: Self) -> bool {
         // Nearly all comparisons are decided by whole nanoseconds; the slow part is not inlined.

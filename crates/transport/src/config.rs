@@ -42,7 +42,7 @@ impl Profile {
 
 impl Endpoint {
     /// Returns the configuration of a connection whose frames, if it carries any, are of use for `deadline`. It has no
-    /// real-time mode, apart from `earlybird-rt`.
+    /// real-time mode, except `earlybird-rt`.
     pub fn config(&self, deadline: Duration) -> Config {
         let base = self.base(deadline);
         let chosen = self.with_choices(base);

@@ -15,7 +15,7 @@ pub(crate) struct Dimension {
     pub(crate) usual: &'static str,
     /// From here on a number without a unit most likely counts the smallest unit, as programs write it.
     pub(crate) plain_from: u64,
-    /// Units of something else that is often written in place of these, as multiples of the smallest unit.
+    /// Units of something else that is often written instead of these, as multiples of the smallest unit.
     pub(crate) mistaken: &'static [(&'static str, u64)],
     /// The allowed texts, in words.
     pub(crate) allowed: &'static str,

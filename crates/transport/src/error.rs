@@ -68,7 +68,7 @@ impl fmt::Display for ScenarioError {
         let allowed = labelled("; allowed: ", &self.allowed, "");
         let hint = labelled(" hint: ", &self.hint, "");
         let text = format!("{place}{value}{}{allowed}.{hint}", self.problem);
-        // Keys and values may contain anything; the message is one line all the same.
+        // Keys and values may contain anything; the message is one line anyway.
         formatter.write_str(&text.replace(char::is_control, " "))
     }
 }

@@ -29,7 +29,7 @@ pub enum Kind {
     Repair(Repair),
     /// A congestion control by its registered name. Profile and detection choose the repair.
     Control(ControlName),
-    /// A protocol of datagrams in place of a TCP stream: not every byte arrives, and there is no timer to choose.
+    /// A protocol of datagrams instead of a TCP stream: not every byte arrives, and there is no timer to choose.
     Datagram(Datagram),
     /// QUIC, with a mapping of units to streams or datagrams.
     Quic(QuicCarriage),

@@ -56,7 +56,7 @@ impl Ecn {
         }
     }
 
-    /// Returns whether a queue may mark the packet in place of dropping it.
+    /// Returns whether a queue may mark the packet instead of dropping it.
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotCapable)
     }

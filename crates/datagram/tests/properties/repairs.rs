@@ -138,7 +138,7 @@ fn a_packet_that_arrives_after_a_later_one_was_released_is_discarded() {
     assert_released_in_time(&log, latency, &[20]);
 }
 
-/// On a line that is too slow, with a queue longer than the latency, most packets come late and are released all the same.
+/// On a line that is too slow, with a queue longer than the latency, most packets come late and are released anyway.
 #[test]
 fn a_line_that_is_too_slow_carries_what_it_can() {
     let mut free = Instant::ZERO;
@@ -146,7 +146,7 @@ fn a_line_that_is_too_slow_carries_what_it_can() {
         if sending.data().is_none() {
             return vec![Duration::ZERO];
         }
-        // Half of what is written, one packet every 40 ms, and a queue of 400 ms.
+        // Half of the written data, one packet every 40 ms, and a queue of 400 ms.
         let wait = free.max(sending.at) - sending.at;
         if wait > Duration::from_millis(400) {
             return Fate::new();

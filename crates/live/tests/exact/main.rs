@@ -99,7 +99,7 @@ fn stack_and_simulator_send_the_same_segments(#[case] config: Config, #[case] bo
 }
 
 /// If BBR's pacer fires at the nanosecond at which an ACK arrives, the simulator orders the two by ns-2's clock, which has
-/// fractions of a nanosecond. The segment that leaves is the same, but echoes the timestamp of that ACK or of the one before.
+/// fractions of a nanosecond. The segment that leaves is the same, but echoes the timestamp of that ACK or of the previous one.
 #[test]
 fn simultaneous_pacer_and_ack_differ_only_in_the_echo() {
     let all = both(bbr(), &Bottleneck { loss: 0.01, ..PLAIN });

@@ -82,7 +82,7 @@ fn check_media(media: &Media, path: &str) -> Result<(), ScenarioError> {
     check_times(&media.times, &media.sizes, media.length, path)
 }
 
-/// Checks that there is a size for each time, that times never fall, and that none lies behind the length.
+/// Checks that there is a size for each time, that times never fall, and that none is behind the length.
 pub(super) fn check_times(times: &[f64], sizes: &[u32], length: f64, path: &str) -> Result<(), ScenarioError> {
     let error = |key: &str, problem: &str| ScenarioError::new(&format!("{path}.{key}"), problem);
     ensure(sizes.len() == times.len(), || {

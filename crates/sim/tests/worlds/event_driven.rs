@@ -75,7 +75,7 @@ fn figures(network: &mut Network) -> (LinkCounts, Duration, usize, usize) {
     (reading.total, reading.queue_time, reading.max_queue, backlog)
 }
 
-/// A rate that never changes makes the link wait for its events all the same.
+/// A rate that never changes makes the link wait for its events anyway.
 #[test]
 fn a_drop_tail_queue_does_the_same_event_driven_or_computed_ahead() {
     let run = |changes| {

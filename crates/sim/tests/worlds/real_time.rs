@@ -116,7 +116,7 @@ fn drop_segment_and_ack(heartbeat: Option<Duration>) -> (Vec<Instant>, Instant, 
         let viewer = viewer(millis(250)).with_feedback(Feedback { heartbeat, report: None });
         watch(carrier(config), duplex, Some(viewer), audio())
     };
-    // Each run is the one before up to the next drop.
+    // Each run is the previous one up to the next drop.
     let place = run(&[], &[]).there.iter().position(|number| *number == SEGMENT).expect("it is sent") as u64;
     let tap = run(&[place], &[]);
     let (at, _, ack) = *tap.arrived.iter().find(|(_, number, _)| *number == SEGMENT).expect("it is repaired");

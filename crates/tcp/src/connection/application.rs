@@ -100,7 +100,7 @@ impl Connection {
         (!self.awaits_send_space).then_some(Event::Writable)
     }
 
-    /// Switches Nagle's algorithm on or off, as [`SegmentConfig::nagle`](crate::SegmentConfig::nagle) does. Switched off, what waits is sent at
+    /// Switches Nagle's algorithm on or off, as [`SegmentConfig::nagle`](crate::SegmentConfig::nagle) does. Switched off, waiting data is sent at
     /// once.
     pub fn set_nagle(&mut self, nagle: bool) {
         self.sender.set_nagle(nagle);

@@ -256,7 +256,7 @@ impl Connection {
         Some(AckInfo { skip, may_lack_blocks, ..self.ack_info(segment, ack, start) })
     }
 
-    /// Returns the contents of a segment that acknowledges up to stream position `ack` and starts at `start`, apart from a SNACK.
+    /// Returns the contents of a segment that acknowledges up to stream position `ack` and starts at `start`, except a SNACK.
     #[inline]
     fn ack_info<'a>(&self, segment: &'a Segment, ack: u64, start: u64) -> AckInfo<'a> {
         AckInfo {

@@ -157,7 +157,7 @@ impl Connection {
         self.reject(segment);
     }
 
-    /// Ends the sending direction behind what was written.
+    /// Ends the sending direction after the written data.
     pub fn shutdown(&mut self) {
         match &mut self.state {
             TcpState::Transfer(sides) if sides.send == SendSide::Open => {

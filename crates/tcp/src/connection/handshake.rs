@@ -80,7 +80,7 @@ impl Connection {
         }
     }
 
-    /// Returns the most bytes of what is written that the SYN carries; 0 without [`Self::open_fast`].
+    /// Returns the most bytes of the written data that the SYN carries; 0 without [`Self::open_fast`].
     pub fn room_on_syn(&self) -> u64 {
         self.fast_open.as_ref().map_or(0, |fast_open| fast_open.room_on_syn(&self.config))
     }

@@ -1,6 +1,6 @@
 //! The limits of a connection's life: how long its peer may be silent, and how long a state may last.
 //!
-//! All limits share one deadline, at which they are computed anew: progress moves a limit without moving the deadline.
+//! All limits share one deadline, at which they are computed again: progress moves a limit without moving the deadline.
 
 use super::state::{ReceiveSide, SendSide, Sides, TcpState};
 use crate::policy::lifetimes::{KeepAlive, Lifetimes};
@@ -10,7 +10,7 @@ use earlybird_units::{Duration, Instant};
 /// The times from which the limits count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lifetime {
-    /// The time at which the limits are computed anew.
+    /// The time at which the limits are computed again.
     pub(super) deadline: Instant,
     /// The time of the last acceptable segment.
     pub(super) last_received: Instant,

@@ -121,7 +121,7 @@ impl Connection {
 
     /// Ends the connection because its peer is silent.
     fn time_out(&mut self) {
-        // A peer that does not answer to keep-alive probes may be there all the same, so it is reset, as Linux does.
+        // A peer that does not answer to keep-alive probes may be there anyway, so it is reset, as Linux does.
         let may_be_alive = self.lifetime.is_unanswered() && self.sender.has_nothing_to_send();
         self.pending.reset = may_be_alive && matches!(self.state, TcpState::Transfer(_));
         self.end(Ending::TimedOut);

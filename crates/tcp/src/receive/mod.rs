@@ -145,7 +145,7 @@ impl Receiver {
         let end = range.end;
         let stored = self.store(now, range);
         let delivered = self.received() - before;
-        // RFC 5681 §4.2: a segment that fills a hole or lies behind one is acknowledged at once, as is a FIN.
+        // RFC 5681 §4.2: a segment that fills a hole or is behind one is acknowledged at once, as is a FIN.
         let is_plain = !had_holes && self.out_of_order.is_empty() && delivered > 0;
         let is_spaced = self.acks.keeps_spacing(now, opens_hole) && !stored.is_empty();
         let waits = (is_plain || is_spaced || self.delays_duplicate_ack(end)) && !has_fin;
@@ -175,7 +175,7 @@ impl Receiver {
         self.unread += len;
     }
 
-    /// Returns whether the fast path can take payload behind a hole: it fits, lies beyond all that arrived, and the other conditions
+    /// Returns whether the fast path can take payload behind a hole: it fits, is beyond all that arrived, and the other conditions
     /// of [`Self::can_take_next`] hold.
     #[inline]
     pub(crate) fn can_take_out_of_order(&self, range: &Range<u64>) -> bool {

@@ -233,7 +233,7 @@ impl Receiver {
         }
     }
 
-    /// Skips if a reader waits, nothing is readable, and data lies behind the hole (R2 and R3).
+    /// Skips if a reader waits, nothing is readable, and data is behind the hole (R2 and R3).
     fn skip_for_waiting_reader(&mut self) {
         let skips = |reader: &Reader| reader.is_waiting && reader.delivery == Delivery::SkipWhenWaiting;
         if self.unread == 0 && self.reader.as_deref().is_some_and(skips) {

@@ -210,7 +210,7 @@ impl Scoreboard {
         Some((self.start_of(number), self.segments.get(number)?))
     }
 
-    /// Returns the number of the outstanding segment in which a stream position lies.
+    /// Returns the number of the outstanding segment that contains a stream position.
     pub(crate) fn number_at(&self, position: u64) -> Option<u64> {
         let number = self.segments.partition_point(|sent| sent.end <= position);
         (self.una_position..self.end_position).contains(&position).then_some(number)
@@ -253,7 +253,7 @@ impl Scoreboard {
     /// Returns whether all outstanding segments were sent once, in the order of their numbers.
     #[inline]
     pub(crate) fn is_in_order(&self) -> bool {
-        // One comparison in place of a search: it misses only segments above a retransmission, until that is acknowledged.
+        // One comparison instead of a search: it misses only segments above a retransmission, until that is acknowledged.
         self.una() >= self.retransmitted_below
     }
 

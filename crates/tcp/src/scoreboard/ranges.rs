@@ -119,7 +119,7 @@ impl Ranges {
     /// Returns the lowest part of `range` that the set contains.
     #[inline]
     pub(crate) fn first_within(&self, range: &Range<u64>) -> Option<Range<u64>> {
-        // Mostly the range lies above the whole set: the search is out of line.
+        // Mostly the range is above the whole set: the search is out of line.
         if range.start >= self.end() { None } else { self.first_in_between(range) }
     }
 

@@ -62,7 +62,7 @@ fn sack_blocks_do_not_ride_on_a_full_segment() {
     host.sends(&["P. 1101:2101(1000) ack 1", ". 2101:2101(0) ack 1 <sack 3001:4001 1001:2001>"]);
 }
 
-/// RFC 9293 §3.9.1 (MUST-61): the last segment of what was written says so, also when it is sent again.
+/// RFC 9293 §3.9.1 (MUST-61): the last segment of the written data says so, also when it is sent again.
 #[test]
 fn the_last_segment_of_a_write_has_psh() {
     let mut host = connected(&real());

@@ -370,7 +370,7 @@ fn an_owner_that_never_asks_what_was_given_up_loses_only_old_notes() {
     host.discards(&(0..996).collect::<Vec<_>>());
 }
 
-/// Reports of what lies behind it may ask for a repair when nothing is left to repeat; the case in which no probe ever left
+/// Reports of what is behind it may ask for a repair when nothing is left to repeat; the case in which no probe ever left
 /// then is the last seed of `proptest-regressions/real_time.txt`.
 #[test]
 fn a_window_closed_behind_a_frame_that_was_given_up_is_asked() {

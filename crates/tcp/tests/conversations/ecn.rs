@@ -65,7 +65,7 @@ fn the_listener_accepts_an_offer_and_nothing_less() {
     follows(Area::Control, "ecn", SOURCE);
 }
 
-/// §6.1.3: ECE on every ACK until a segment with CWR comes; a mark on that one begins anew.
+/// §6.1.3: ECE on every ACK until a segment with CWR comes; a mark on that one begins again.
 #[test]
 fn the_receiver_echoes_a_mark_until_cwr_arrives() {
     let mut host = accepted();

@@ -1,4 +1,4 @@
-//! TCP Hollywood: messages in any order, and a newer one in place of one that is too late to repeat.
+//! TCP Hollywood: messages in any order, and a newer one instead of one that is too late to repeat.
 
 use crate::host::Host;
 use crate::{follows, plain};

@@ -355,7 +355,7 @@ fn a_cookies_timestamp_carries_window_scale_sack_and_ecn() {
     }
 }
 
-/// The count in it goes on every 64 s; one and the one before are believed.
+/// The count in it goes on every 64 s; one and the previous one are believed.
 #[test]
 fn a_cookie_is_believed_for_64_s_at_least_and_for_128_s_at_most() {
     for (millis, is_believed) in [(63_999, true), (64_000, true), (127_900, true), (128_100, false), (3_600_000, false)]
@@ -478,7 +478,7 @@ fn a_cookie_of_another_host_is_wrong_and_one_of_another_port_of_the_same_is_righ
     assert_ne!(hex(&server, 1), hex(&server, 50_001));
 }
 
-/// RFC 7413 §4.1.2: keys change; cookies under the one before are taken for a while, and exchanged.
+/// RFC 7413 §4.1.2: keys change; cookies under the previous one are taken for a while, and exchanged.
 #[test]
 fn after_a_change_of_keys_an_old_cookie_is_taken_and_a_new_one_given() {
     let (old, new) = (fast_open(4), FastOpenServer { key: [2; 16], backup_key: Some([1; 16]), ..fast_open(4) });

@@ -83,7 +83,7 @@ fn an_echo_with_a_part_of_a_segment_measures_and_ends_the_back_off() {
     assert_eq!((host.connection.timer().back_off, host.deadline()), (1, Some(750)));
 }
 
-/// RFC 6298 §3 (Karn): without timestamps nobody knows which of the two it answers; the doubled timeout stays, started anew.
+/// RFC 6298 §3 (Karn): without timestamps nobody knows which of the two it answers; the doubled timeout stays, restarted.
 #[test]
 fn a_part_of_a_repeated_segment_restarts_the_doubled_timeout() {
     let mut host = Host::connected(&plain().with_initial_window(2));

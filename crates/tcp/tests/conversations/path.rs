@@ -133,7 +133,7 @@ fn a_path_that_was_small_is_tried_with_larger_packets_after_ten_minutes() {
     host.at(1_200_999).write(1000).sends(&[". 4001:4601(600) ack 1", "P. 4601:5001(400) ack 1"]);
 }
 
-/// The ten minutes begin anew with each report, and a second one does not hide what both sides agreed on.
+/// The ten minutes begin anew with each report, and a second one does not hide the result of the negotiation.
 #[test]
 fn a_path_that_shrinks_twice_grows_back_to_what_both_sides_agreed_on() {
     let mut host = connected(&real());

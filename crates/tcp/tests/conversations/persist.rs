@@ -126,7 +126,7 @@ fn an_empty_probe_has_a_number_that_was_acknowledged() {
     assert_eq!((host.connection.outstanding(), host.connection.statistics().timeouts), (1, 1));
 }
 
-/// Data that fits is sent in place of a probe (as by `tcp_write_wakeup`).
+/// Data that fits is sent instead of a probe (as by `tcp_write_wakeup`).
 #[test]
 fn no_empty_probe_leaves_where_300_bytes_fit() {
     let mut host = closed(&plain().with_window_probe(WindowProbe::Empty));

@@ -242,7 +242,7 @@ fn while_the_reordering_timer_runs_the_retransmission_timer_does_not() {
     assert_eq!(host.deadline(), Some(2225));
     host.at(2225).sends_timed(&[(2225, 21)]);
     assert!(host.connection.is_recovering());
-    // It begins anew with the repair.
+    // It begins again with the repair.
     host.at(2325).sends_nothing();
     host.at(2326).sends_timed(&[(2326, 21)]);
     assert_eq!(host.connection.statistics().timeouts, 1);

@@ -254,7 +254,7 @@ fn a_dsack_for_one_of_two_retransmissions_takes_nothing_back() {
     assert_eq!((undone(&host), host.connection.ssthresh()), (0, 5.0));
 }
 
-/// RFC 2883 §4: the first block tells what arrived twice, once; what lies above a hole is followed by the block it is part
+/// RFC 2883 §4: the first block tells what arrived twice, once; what is above a hole is followed by the block it is part
 /// of.
 #[test]
 fn a_duplicate_is_reported_once_in_the_first_block() {

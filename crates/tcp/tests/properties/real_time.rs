@@ -1,7 +1,7 @@
 //! Frames over any link, in every real-time mode.
 //!
 //! Each frame that was written is *delivered*, or it is *lost*: the sender gave it up and says so, or the reader stepped
-//! over its place in the stream and says so, or both. One that was given up while on its way may be delivered all the same,
+//! over its place in the stream and says so, or both. One that was given up while on its way may be delivered anyway,
 //! and then counts as that. So the frames delivered and those lost, each counted once, are those written.
 
 use crate::link::{Faults, Link, faults};

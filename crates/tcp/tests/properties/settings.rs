@@ -100,7 +100,7 @@ pub(crate) fn configs() -> impl Strategy<Value = Config> {
     any_of(configs_with)
 }
 
-/// The profiles as they are, apart from control, recovery and their options, trigger and acknowledging.
+/// The profiles as they are, except control, recovery and their options, trigger and acknowledging.
 pub(crate) fn usual_configs() -> impl Strategy<Value = Config> {
     any_of(usual_configs_with)
 }
@@ -300,7 +300,7 @@ fn ackings() -> impl Strategy<Value = Acking> {
     prop_oneof![Just(Acking::EverySegment), delayed, Just(Acking::Adaptive), spaced]
 }
 
-/// The settings of a real-time endpoint, apart from those of the sender.
+/// The settings of a real-time endpoint, except those of the sender.
 pub(crate) fn readers() -> impl Strategy<Value = RealTime> {
     let deadline = (1_u64..2000).prop_map(|millis| Delivery::SkipAtDeadline(Duration::from_millis(millis)));
     let deliveries = prop_oneof![Just(Delivery::InOrder), Just(Delivery::SkipWhenWaiting), deadline];

@@ -60,7 +60,7 @@ impl Rebuffer {
         Self { capacity: Some(capacity.max(Duration::from_nanos(1))), ..self }
     }
 
-    /// Returns when to look next, apart from when something arrives; nothing is due that lies behind.
+    /// Returns when to look next, except when something arrives; nothing is due that is behind.
     pub(super) fn next_time(&self) -> Option<Instant> {
         match self.state {
             State::Playing { due } => Some(due),

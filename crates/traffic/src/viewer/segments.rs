@@ -4,7 +4,7 @@ use crate::{Frame, Ladder, Outlook, RateRule, ReceiverIo, Request, Timetable};
 use alloc::vec::Vec;
 use earlybird_units::{Duration, Instant};
 
-/// Asks for a film segment by segment, each when the one before has come, and chooses the rate of each by a rule. Its units
+/// Asks for a film segment by segment, each when the previous one has come, and chooses the rate of each by a rule. Its units
 /// are played as by [`Rebuffer`].
 #[derive(Clone, Debug)]
 pub struct SegmentClient {

@@ -17,7 +17,7 @@ pub struct Codel {
     pub interval: Time,
     /// Nothing is dropped while no more bytes than these wait (default 1500).
     pub mtu: u32,
-    /// Mark packets of ECN-capable senders in place of dropping them (default false).
+    /// Mark packets of ECN-capable senders instead of dropping them (default false).
     pub ecn: bool,
 }
 

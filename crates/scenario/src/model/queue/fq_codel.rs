@@ -24,7 +24,7 @@ pub struct FqCodel {
     pub interval: Time,
     /// Nothing is dropped from a queue in which no more bytes than these wait (default 1500).
     pub mtu: u32,
-    /// Mark packets of ECN-capable senders in place of dropping them (default true).
+    /// Mark packets of ECN-capable senders instead of dropping them (default true).
     pub ecn: bool,
 }
 

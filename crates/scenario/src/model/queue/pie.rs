@@ -23,7 +23,7 @@ pub struct Pie {
     /// Gain for the change of the waiting time, in Hz (default 1.25).
     #[schemars(range(min = 0))]
     pub beta: f64,
-    /// Mark packets of ECN-capable senders in place of dropping them (default false) …
+    /// Mark packets of ECN-capable senders instead of dropping them (default false) …
     pub ecn: bool,
     /// … up to this drop probability; above it they are dropped (default 0.1).
     pub mark_limit: Fraction,

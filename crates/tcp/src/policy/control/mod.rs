@@ -25,7 +25,7 @@ controls! {
         pert: Pert(PertFlags),
         /// BBR version 3.
         bbr: Bbr(BbrParameters),
-        /// BBR version 1, as Linux has it.
+        /// BBR version 1, as in Linux.
         bbr1: Bbr1(Bbr1Parameters),
         /// Copa: the rate 1/(δ·dq).
         copa: Copa(CopaParameters),

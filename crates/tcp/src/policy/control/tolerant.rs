@@ -104,7 +104,7 @@ struct Delay {
     latest: Duration,
     /// The largest queueing delay of the connection.
     largest: Duration,
-    /// The smallest RTT of the current half RTT, and of the one before.
+    /// The smallest RTT of the current half RTT, and of the previous one.
     half_rtt_minima: [Option<Duration>; 2],
     half_started: Instant,
 }

@@ -121,12 +121,12 @@ impl SendBuffer {
 
     // Writes of the application.
 
-    /// Appends `bytes` to what is to be sent.
+    /// Appends `bytes` to the data to send.
     pub(super) fn write(&mut self, bytes: u64) {
         self.queue.unsent = self.queue.unsent.saturating_add(bytes);
     }
 
-    /// Queues a FIN behind what was written.
+    /// Queues a FIN after the written data.
     pub(super) fn queue_fin(&mut self) {
         self.queue.fin_queued = true;
     }
@@ -135,7 +135,7 @@ impl SendBuffer {
         self.queue.nagle_cork.get_or_insert_default()
     }
 
-    /// Switches Nagle's algorithm. Switched off, what waits is sent, even behind a cork.
+    /// Switches Nagle's algorithm. Switched off, waiting data is sent, even behind a cork.
     pub(super) fn set_nagle(&mut self, nagle: bool) {
         if nagle || self.queue.nagle_cork.is_some() {
             self.nagle_cork().set_nagle(nagle);
@@ -150,7 +150,7 @@ impl SendBuffer {
         self.nagle_cork().set_corked(is_corked);
     }
 
-    /// Ends a record behind what was written: no segment crosses it.
+    /// Ends a record after the written data: no segment crosses it.
     pub(super) fn end_record(&mut self) {
         let end = self.written_end();
         if self.queue.unsent > 0 {
@@ -166,7 +166,7 @@ impl SendBuffer {
         }
     }
 
-    /// Returns the stream position behind what was written.
+    /// Returns the stream position after the written data.
     fn written_end(&self) -> u64 {
         self.scoreboard.end_position().max(1) + self.queue.unsent
     }
@@ -238,17 +238,17 @@ impl SendBuffer {
         self.window_end().saturating_sub(self.scoreboard.end_position())
     }
 
-    /// Returns whether a segment that ends at stream position `end` lies beyond the receiver's window: a window probe.
+    /// Returns whether a segment that ends at stream position `end` is beyond the receiver's window: a window probe.
     pub(crate) fn is_probe(&self, end: u64) -> bool {
         end > self.window_end()
     }
 
-    /// Returns whether the last segment sent lies beyond the receiver's window.
+    /// Returns whether the last segment sent is beyond the receiver's window.
     pub(super) fn is_beyond_window(&self) -> bool {
         self.scoreboard.end_position() > self.window_end()
     }
 
-    /// Returns whether the first outstanding segment lies beyond the receiver's window.
+    /// Returns whether the first outstanding segment is beyond the receiver's window.
     pub(super) fn is_first_beyond_window(&self) -> bool {
         let first = self.scoreboard.segment(self.scoreboard.una());
         first.is_some_and(|(_, sent)| sent.end > self.window_end())
@@ -259,7 +259,7 @@ impl SendBuffer {
         self.queue.unsent > 0 && !self.is_held_back(self.next_len_unlimited()) && self.new_segment().is_none()
     }
 
-    /// Returns whether only the receiver's window can let anything be acknowledged: the last segment lies beyond it, or no new
+    /// Returns whether only the receiver's window can let anything be acknowledged: the last segment is beyond it, or no new
     /// one fits.
     pub(super) fn is_blocked_by_window(&self) -> bool {
         if self.scoreboard.outstanding() > 0 { self.is_beyond_window() } else { self.is_window_closed() }
@@ -347,7 +347,7 @@ impl SendBuffer {
 
     // Data on the SYN (RFC 7413).
 
-    /// Records that the SYN carried `bytes` of what was written, and the peer took them.
+    /// Records that the SYN carried `bytes` of the written data, and the peer took them.
     pub(super) fn on_syn_data_accepted(&mut self, bytes: u64) {
         self.queue.unsent -= bytes;
         self.scoreboard.extend_syn(1 + bytes);
@@ -436,7 +436,7 @@ impl SendBuffer {
         }
     }
 
-    /// Returns whether a segment that was sent before lies beyond the window, which has shrunk since. The first one never does.
+    /// Returns whether a segment that was sent before is beyond the window, which has shrunk since. The first one never does.
     pub(super) fn is_out_of_reach(&self, number: u64) -> bool {
         self.size.is_real()
             && self.queue.frames.is_none()

@@ -12,7 +12,7 @@ pub(crate) struct NagleCork {
     pushed_to: u64,
     /// Stream position behind the last short segment that was sent.
     short_to: u64,
-    /// The time at which data held by a cork is sent all the same.
+    /// The time at which data held by a cork is sent anyway.
     deadline: Option<Instant>,
     /// Stream positions behind records that are not cut yet.
     records: VecDeque<u64>,
@@ -51,7 +51,7 @@ impl NagleCork {
         self.records.front().is_some_and(|record| *record == end)
     }
 
-    /// Returns whether a short segment that ends at `end`, the last one of what was written, must wait.
+    /// Returns whether a short segment that ends at `end`, the last one of the written data, must wait.
     ///
     /// Nagle's algorithm (RFC 9293 §3.7.4, SHLD-7) in Minshall's variant, as in Linux.
     pub(super) fn holds(&self, una: u64, end: u64) -> bool {

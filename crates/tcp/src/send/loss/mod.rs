@@ -236,7 +236,7 @@ impl Loss {
         if let Scheme::Rack(rack) = &mut self.recovery { rack.read(now, ack, scoreboard) } else { Outcome::Nothing }
     }
 
-    /// Returns the outcome of an ACK; `allowance` is the one before it.
+    /// Returns the outcome of an ACK; `allowance` is the one before the ACK.
     #[inline]
     pub(super) fn read(
         &mut self,

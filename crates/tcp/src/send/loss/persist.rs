@@ -6,7 +6,7 @@
 /// Whether and for how long a closed window has been probed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Persist {
-    /// The intervals that are over, each twice as long as the one before; `None` while the window is open.
+    /// The intervals that are over, each twice as long as the previous one; `None` while the window is open.
     intervals: Option<u32>,
     /// Whether a probe is to be sent now.
     is_due: bool,

@@ -63,7 +63,7 @@ mod tests {
         assert_eq!((usage.is_full, usage.peak), (false, 1));
     }
 
-    /// Linux, `tcp_cwnd_validate`: only more than the peak begins anew.
+    /// Linux, `tcp_cwnd_validate`: only more than the peak begins again.
     #[test]
     fn a_repeated_peak_does_not_prolong_the_round_trip() {
         let mut usage = CwndValidation::default();

@@ -90,7 +90,7 @@ impl EcnSender {
         self.answered_at = Some(snd_max);
     }
 
-    /// Returns whether a mark was answered in the window of data that `una` lies in.
+    /// Returns whether a mark was answered in the window of data that `una` is in.
     pub(super) fn has_answered(&self, una: u64) -> bool {
         self.answered_at.is_some_and(|number| una <= number)
     }
@@ -100,7 +100,7 @@ impl EcnSender {
         self.reduced_at.is_some_and(|reduced_at| number < reduced_at)
     }
 
-    /// Returns whether the window was reduced in the window of data that `una` lies in.
+    /// Returns whether the window was reduced in the window of data that `una` is in.
     pub(super) fn has_reduced(&self, una: u64) -> bool {
         self.reduced_at.is_some_and(|number| una <= number)
     }

@@ -157,7 +157,7 @@ impl CongestionState {
         }
     }
 
-    /// Sets what both sides agreed on about ECN.
+    /// Sets the result of the negotiation about ECN.
     pub(super) fn negotiate_ecn(&mut self, feedback: Feedback) {
         self.ecn.negotiate(feedback, self.control.is_scalable());
     }
@@ -357,7 +357,7 @@ impl CongestionState {
 
     // Marks.
 
-    /// Reads what an ACK reports of marks.
+    /// Reads the marks that an ACK reports.
     #[inline]
     pub(super) fn read_ecn(
         &mut self,

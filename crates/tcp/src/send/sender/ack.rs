@@ -213,7 +213,7 @@ impl Sender {
         self.loss.timer_mut().cancel_measurement_below(una);
     }
 
-    /// Reads what an ACK reports of marks; returns whether it echoes one that is to be answered as a loss.
+    /// Reads the marks that an ACK reports; returns whether it echoes one that is to be answered as a loss.
     #[inline]
     fn read_ecn(&mut self, now: Instant, flags: Flags, ack: &Acknowledgement) -> bool {
         // Besides frames, only negotiated ECN selects the full path.

@@ -141,13 +141,13 @@ impl Sender {
         }
     }
 
-    /// Returns what may be sent now.
+    /// Returns the segments that may be sent now.
     #[inline]
     fn allowance(&self) -> SendAllowance {
         self.allowance_with(self.buffer.plain_segment())
     }
 
-    /// Returns what may be sent now, where `plain_segment` of the send buffer is known.
+    /// Returns the segments that may be sent now, where `plain_segment` of the send buffer is known.
     #[inline]
     fn allowance_with(&self, plain: Option<u64>) -> SendAllowance {
         let has_new = plain.is_some() || self.buffer.new_segment().is_some();
@@ -168,7 +168,7 @@ impl Sender {
 
     // The application.
 
-    /// Appends `bytes` to what is to be sent.
+    /// Appends `bytes` to the data to send.
     pub(crate) fn write(&mut self, bytes: u64) {
         // Before the write: after it the sender no longer appears application-limited.
         self.check_app_limited();
@@ -176,12 +176,12 @@ impl Sender {
         self.loss.recovery_mut().on_write();
     }
 
-    /// Queues a FIN behind what was written.
+    /// Queues a FIN after the written data.
     pub(crate) fn queue_fin(&mut self) {
         self.buffer.queue_fin();
     }
 
-    /// Switches Nagle's algorithm. Switched off, what waits is sent, even behind a cork.
+    /// Switches Nagle's algorithm. Switched off, waiting data is sent, even behind a cork.
     pub(crate) fn set_nagle(&mut self, nagle: bool) {
         self.buffer.set_nagle(nagle);
         self.refresh_paths();
@@ -193,7 +193,7 @@ impl Sender {
         self.refresh_paths();
     }
 
-    /// Ends a record behind what was written: no segment crosses it.
+    /// Ends a record after the written data: no segment crosses it.
     pub(crate) fn end_record(&mut self) {
         self.buffer.end_record();
         self.refresh_paths();
@@ -234,7 +234,7 @@ impl Sender {
         self.buffer.set_size(with_options);
     }
 
-    /// Sets what both sides agreed on about ECN.
+    /// Sets the result of the negotiation about ECN.
     pub(crate) fn negotiate_ecn(&mut self, feedback: Feedback) {
         self.rate.negotiate_ecn(feedback);
         self.refresh_paths();

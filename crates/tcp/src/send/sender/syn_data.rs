@@ -38,7 +38,7 @@ impl Sender {
         self.loss.timer_mut().cancel_measurement();
     }
 
-    /// Records that the SYN carried `bytes` of what was written, and the peer took them.
+    /// Records that the SYN carried `bytes` of the written data, and the peer took them.
     pub(crate) fn on_syn_data_accepted(&mut self, bytes: u64) {
         self.buffer.on_syn_data_accepted(bytes);
     }

@@ -40,7 +40,7 @@ impl<const WINDOW: u64> WindowedMax<WINDOW> {
         let [first, second, third] = self.best;
         if new.at - first.at > WINDOW {
             self.best = [second, third, new];
-            // The second may be as old; the third is not, or `note` would have started anew.
+            // The second may be as old; the third is not, or `note` would have restarted.
             if new.at - second.at > WINDOW {
                 self.best = [third, new, new];
             }

@@ -225,7 +225,7 @@ impl CongestionControl for Bbr1 {
     /// Ignores marks, as Linux does: neither window nor threshold change.
     fn on_congestion_mark(&mut self, _cx: &mut Cx<'_>, _flight: &Flight) {}
 
-    /// `tcp_enter_loss`, and `bbr_set_state` apart from its sample, which counts losses that are yet to be marked.
+    /// `tcp_enter_loss`, and `bbr_set_state` except its sample, which counts losses that are yet to be marked.
     fn on_timeout(&mut self, cx: &mut Cx<'_>, _flight: &Flight) {
         self.end_timeout(cx.now);
         if self.recovery.state != RepairState::Recovery {

@@ -11,7 +11,7 @@ pub(super) struct Velocity {
     /// `v` of the paper.
     value: f64,
     direction: Ordering,
-    /// The number of RTTs with the same direction as the one before.
+    /// The number of RTTs with the same direction as the previous one.
     unchanged: u32,
     /// The RTT ends with the ACK of a segment that was sent when this many were delivered.
     round_end: u64,

@@ -1,4 +1,4 @@
-//! The response curve: gentle RED with the queueing delay in place of the queue length.
+//! The response curve: gentle RED with the queueing delay instead of the queue length.
 
 use earlybird_units::Duration;
 

@@ -1,5 +1,5 @@
 //! PERT-PI: the PI controller of Hollot, Misra, Towsley and Gong ("On designing improved controllers for AQM routers
-//! supporting TCP flows", 2001) in place of the response curve (SIGCOMM 2007), with the queueing delay for the queue.
+//! supporting TCP flows", 2001) instead of the response curve (SIGCOMM 2007), with the queueing delay for the queue.
 
 use earlybird_units::{Duration, Instant};
 
@@ -25,7 +25,7 @@ pub struct PiDesign {
 pub struct PiGains {
     /// `a`, for the newest deviation.
     pub newest: f64,
-    /// `b`, for the one before.
+    /// `b`, for the previous one.
     pub previous: f64,
 }
 

@@ -72,7 +72,7 @@ pub(crate) mod rounds {
     use crate::policy::control::Progress;
     use earlybird_units::{Duration, Instant};
 
-    /// Feeds a rule with rounds: each acknowledges what was sent in the one before.
+    /// Feeds a rule with rounds: each acknowledges what was sent in the previous one.
     pub(crate) struct Rounds<S> {
         pub(crate) rule: S,
         pub(crate) cwnd: f64,
