@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class MediaError(InputError):
-    """Raised if a file cannot be used as a clip: the `problem` goes on from the path, the `hint` says what to do."""
+    """Raised if a file cannot be used as a clip: the `problem` follows the path, the `hint` is a correction."""
 
     def __init__(self, path: str | PathLike[str], problem: str, hint: str) -> None:
         super().__init__(f"{path} {problem}. {hint}")
@@ -105,7 +105,7 @@ class Clip:
         return {"media": {"times": times, "sizes": self.sizes.tolist(), "length": round(self.length, 9)}}
 
     def film(self) -> dict[str, Any]:
-        """Write the clip as the `media` of a live stream: frames by kind, and the sound apart."""
+        """Write the clip as the `media` of a live stream: frames by type, and the sound separately."""
         sizes = self.sizes if self.audio is None else self.sizes - self.audio
         document = {**self.application()["media"], "sizes": np.maximum(sizes, 1).tolist(), "kinds": self.kinds}
         if self.sound is not None:

@@ -1,4 +1,4 @@
-"""Stream one film through one network under several transports, and say what its viewers would see of it."""
+"""Stream one film through one network under several transports, and report the playback of its viewers."""
 
 from __future__ import annotations
 

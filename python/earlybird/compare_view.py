@@ -35,7 +35,7 @@ SAME_KEYS: Final = ("required_startup_delay_median_s", "required_startup_delay_p
 
 
 class Row(NamedTuple):
-    """A line of the table: what it says, where the number stands, how it is written, and whether more (1) is better."""
+    """A line of the table: its title, the key and format of its number, and whether more (1) is better."""
 
     label: str
     key: str

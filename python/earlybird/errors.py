@@ -19,7 +19,7 @@ __all__ = [
 
 
 class EarlybirdError(Exception):
-    """Anything a person can put right; its text says what, where and how."""
+    """An error that a user can correct; its text names the problem, its place and a correction."""
 
 
 class InputError(EarlybirdError):

@@ -166,7 +166,7 @@ def _parquet(tables: Mapping[str, pl.DataFrame]) -> dict[str, bytes]:
 
 
 def _put(temporary: Path, folder: Path) -> None:
-    """Rename a folder; what is in its place goes, unless it is the same, as when two processes made one run."""
+    """Rename a folder; an existing one is replaced, unless it is equal, as when two processes made one run."""
     try:
         temporary.rename(folder)
     except OSError as error:

@@ -90,7 +90,7 @@ def time_text(seconds: float) -> str:
 
 
 def _available() -> float:
-    """Return the bytes that programs can still get; Linux says it, elsewhere half of all memory is a careful guess."""
+    """Return the bytes that programs can still allocate: as Linux reports it, elsewhere half of all memory."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return float(next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))) * 1024
@@ -109,7 +109,7 @@ def _allowed() -> float:
 
 
 def _resident() -> float:
-    """Return the bytes of memory that this process has now; 0 where the system does not say."""
+    """Return the bytes of memory that this process has now; 0 if the system does not report it."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:

@@ -115,7 +115,7 @@ def _read(scenario: ScenarioLike, path: Path | None) -> str:
 
 
 def path_of(scenario: ScenarioLike) -> Path | None:
-    """Return the file that a scenario is read from, if it is one: the person's own, else one that comes with us."""
+    """Return the file of a scenario, if it is one: the user's own, else the one that is part of the program."""
     if isinstance(scenario, str) and _is_text(scenario):
         return None
     return found(Path(scenario)) if isinstance(scenario, str | os.PathLike) else None

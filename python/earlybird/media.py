@@ -45,7 +45,7 @@ LONGEST: Final = 3600.0
 """Seconds of film that a scenario takes: each frame is a unit of the run and a number of the scenario."""
 
 UNEVEN: Final = 1.5
-"""A frame rate varies if the longest time from one frame to the next is more than so many times the usual one."""
+"""Largest ratio of the longest to the usual frame interval at a constant frame rate."""
 
 
 class Frame(NamedTuple):
@@ -96,7 +96,7 @@ def media_document(path: str | PathLike[str]) -> str:
 
 
 def film_document(path: str | PathLike[str]) -> str:
-    """Read a video file as the `media` of a live stream, in JSON: frames by kind, and the sound apart."""
+    """Read a video file as the `media` of a live stream, in JSON: frames by type, and the sound separately."""
     return json.dumps(film_of(path).film())
 
 
@@ -260,7 +260,7 @@ def check_is_film(path: Path, frames: list[Frame]) -> None:
 
 
 def check_is_whole(path: Path, container: InputContainer, last: Frame, end: float) -> None:
-    """Reject a file that ends before its header says it would."""
+    """Reject a file that is shorter than its header states."""
     stated = (container.duration or 0) / av.time_base
     found = max(end - (container.start_time or 0) / av.time_base, 0)
     hint = "Copy or download it again, or keep what there is: `ffmpeg -i FILE -c copy NEW.mp4`."
@@ -272,7 +272,7 @@ def check_is_whole(path: Path, container: InputContainer, last: Frame, end: floa
 
 
 def has_stamp(frame: Frame) -> bool:
-    """Return whether the container says when the frame is due."""
+    """Return whether the container has the time of the frame."""
     return frame.decode is not None or frame.presentation is not None
 
 

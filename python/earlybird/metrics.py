@@ -65,7 +65,7 @@ class Section:
 
 @dataclass(frozen=True)
 class DescribedTable:
-    """A table of a result: what each row stands for, when a run has the table, and its columns in order."""
+    """A table of a result: the meaning of a row, the condition under which a run has it, and its columns in order."""
 
     rows: str
     when: str

@@ -32,7 +32,7 @@ MOST_POINTS: Final = 30  # rows of a sweep that are shown
 
 @dataclass(frozen=True, repr=False)
 class Picture:
-    """A picture that notebooks show; `lacking` says what was not measured, a sentence each."""
+    """A picture that notebooks show; `lacking` has a sentence for each quantity that was not measured."""
 
     chart: Chart
     lacking: tuple[str, ...] = ()

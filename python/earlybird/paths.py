@@ -20,7 +20,7 @@ PUBLISHED = Path("docs", "results")  # the default folder for published results,
 
 
 def shipped_file(*parts: str) -> Path:
-    """Find what comes with the program by its path in the repository: ``"scenarios", "dumbbell.toml"``."""
+    """Find a file that is part of the program by its path in the repository: ``"scenarios", "dumbbell.toml"``."""
     path = SHIPPED.joinpath(*parts)
     if not path.exists():
         raise InputError(f"{path} is missing, which comes with earlybird. Install it once more.")
@@ -28,7 +28,7 @@ def shipped_file(*parts: str) -> Path:
 
 
 def found(path: Path) -> Path:
-    """Return a path as given; where nothing is there, the file of that name that comes with the program, if any."""
+    """Return a path as given; if it does not exist, the file of that name that is part of the program, if any."""
     is_shipped = not path.is_absolute() and ".." not in path.parts and (SHIPPED / path).is_file()
     return shipped_file(*path.parts) if is_shipped and not path.exists() else path
 

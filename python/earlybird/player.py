@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 REFILL_SECONDS: Final = 0.5
-"""Media a player collects before it goes on after a stall (our choice; players use 0 to 5 s)."""
+"""Media that a player buffers before it resumes after a stall (our choice; players use 0 to 5 s)."""
 
 LATE_SHARE_ALLOWED: Final = 1e-4  # a stream succeeds if fewer of its frames than this share are late
 
@@ -42,7 +42,7 @@ class Timeliness:
         return len(self._delays)
 
     def judged(self, startup_delay: float) -> int:
-        """Count the frames whose deadline comes before the end of the run, for a startup delay in seconds."""
+        """Count the frames whose deadline is before the end of the run, for a startup delay in seconds."""
         return self.frames - int(np.searchsorted(self._remaining, startup_delay))
 
     def late(self, startup_delay: float) -> int:

@@ -50,7 +50,7 @@ def work_through(jobs: Sequence[Job], store: Store, workers: int, done: Callable
 
 
 def batches(jobs: Sequence[Job], workers: int, seconds_per_batch: float = SECONDS_PER_BATCH) -> Iterator[Batch]:
-    """Group runs in their order, so that a batch takes no longer than so many seconds."""
+    """Group runs in their order into batches of limited duration in seconds."""
     most = min(seconds_per_batch, sum(job.seconds for job in jobs) / (BATCHES_PER_WORKER * workers))
     batch, seconds = list[Job](), 0.0
     for job in jobs:

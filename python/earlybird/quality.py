@@ -39,7 +39,7 @@ RESOLUTION: Final = "1920x1080"
 """Default picture size for P.1203; runs have frame sizes in bytes only."""
 
 FRAME_RATE: Final = 30.0
-"""Pictures per second of a made-up encoder that says nothing else (`ingest.encoder.frame-rate`)."""
+"""Default pictures per second of a generated encoder (`ingest.encoder.frame-rate`)."""
 
 ROUND_KBPS: Final = 100
 ROUND_MS: Final = 100  # CTA-5004-B, table 1: `mtp` is rounded to 100 kb/s and `bl` to 100 ms

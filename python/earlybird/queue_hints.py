@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from earlybird.result import Result
 
 NOTICED: Final = 1000
-"""Packets from which on a queue is told: the default limit of a device's queue in Linux (`DEFAULT_TX_QUEUE_LEN`)."""
+"""Packets from which on a queue is reported: the default limit of a device in Linux (`DEFAULT_TX_QUEUE_LEN`)."""
 
 UNLIMITED: Final = "unlimited"
 

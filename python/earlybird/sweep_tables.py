@@ -1,4 +1,4 @@
-"""Tables of all runs of a sweep in one, led by what sets the runs apart."""
+"""Tables of all runs of a sweep in one; the first columns are the parameters of the runs."""
 
 from __future__ import annotations
 

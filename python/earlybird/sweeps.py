@@ -49,7 +49,7 @@ log = logging.getLogger("earlybird")
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run of a sweep; its `parameters` set it apart from the others: a value per key of the grid."""
+    """One run of a sweep; its `parameters` have a value per key of the grid."""
 
     spec: RunSpec
     seed: int
@@ -330,7 +330,7 @@ def missing_jobs(planned: Sequence[PlannedRun], store: Store) -> list[Job]:
 
 
 def _in_order(runs: Collection[PlannedRun]) -> list[Job]:
-    """Sort runs, each of which is there once, into the order that `missing_jobs` tells of."""
+    """Sort runs, without duplicates, into the order of `missing_jobs`."""
     seconds = {spec: spec.expected_seconds() for spec in {run.spec for run in runs}}
     jobs = [Job(run.key, run.spec, run.seed, seconds[run.spec]) for run in runs]
     return sorted(jobs, key=lambda job: (job.seed, -job.seconds))

@@ -89,7 +89,7 @@ def build(kind: Callable[..., T], table: Table, where: str) -> T:
 
 
 def one_of(value: object, allowed: Iterable[object], where: str, what: str, *, given: object = None) -> None:
-    """Make sure that a file's value is allowed; the error has place, value (or what is `said` there) and nearest."""
+    """Check that a value of a file is allowed; the error has place, value (or its text `said`) and the nearest one."""
     known = list(dict.fromkeys(allowed))
     if value in known:
         return

@@ -55,7 +55,7 @@ def transport(name: str) -> TransportInfo:
 
 
 def recoveries() -> list[RecoveryInfo]:
-    """Return the loss recoveries that can be chosen apart from the transport."""
+    """Return the loss recoveries that can be chosen independently of the transport."""
     choices = json.loads(_core.schema())["$defs"]["Recovery"]["oneOf"]
     return [RecoveryInfo(choice["const"], choice["description"]) for choice in choices if "const" in choice]
 

@@ -210,7 +210,7 @@ def _drops_elsewhere(sweep: SweepResult) -> str | None:
 
 
 def _short(key: str, keys: Sequence[str]) -> str:
-    """Return the last two parts of a dotted key, or as many as tell it from the others, one below the other."""
+    """Return the last two parts of a dotted key, or as many as distinguish it from the others, one below the other."""
     parts = key.split(".")
     tails = (".".join(parts[start:]) for start in reversed(range(len(parts) - 1)))
     unambiguous = (tail for tail in tails if sum(other == tail or other.endswith(f".{tail}") for other in keys) == 1)
@@ -284,7 +284,7 @@ def _show_crowds(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def show_costs(rows: Sequence[Mapping[str, Any]], source: str) -> None:
-    """Print how long the runs of studies take, and what tells it."""
+    """Print the duration of the runs of studies, and the basis of the estimate."""
     table = titled_table(f"\nStudies, {rows[0]['jobs']} runs at a time, {source}", ["study", "scale"])
     for title in ("runs", "simulated seconds\nper second", "time"):
         table.add_column(title, justify="right")

@@ -99,7 +99,7 @@ class Screen:
         self._minute.add(state)
 
     def show(self) -> None:
-        """Draw the table anew."""
+        """Update the table."""
         state = self._minute.last
         here = [relay_state(state)] if state and "peers" in state else []
         self._draw(*here, Text(self._hint, "dim"))

@@ -93,7 +93,7 @@ def check_resolution(text: str) -> None:
 
 
 def show(rows: list[dict[str, Any]]) -> None:
-    """Print a line per flow; latency stands beside a score."""
+    """Print a line per flow, with the latency beside a score."""
     for row in rows:
         stalls = f"{row['stalls']} stalls, {row['stalled_s']:.2f} s ({100 * row['stall_ratio']:.1f} %)"
         rate = "no bit rate" if row["bitrate_bps"] is None else f"{row['bitrate_bps'] / 1e6:.2f} Mb/s"
@@ -106,7 +106,7 @@ def show(rows: list[dict[str, Any]]) -> None:
 
 
 def write(file: Path, content: object) -> None:
-    """Write JSON, or say why not."""
+    """Write JSON, or report why that is impossible."""
     try:
         file.write_text(json_module.dumps(content, indent=1) + "\n", encoding="utf-8")
     except OSError as error:

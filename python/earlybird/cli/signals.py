@@ -19,7 +19,7 @@ def _terminate(*_: int | FrameType | None) -> None:
 
 
 def is_terminated(error: BaseException | None) -> bool:
-    """Return whether an interruption comes from SIGTERM, perhaps by way of other errors."""
+    """Return whether an interruption was caused by SIGTERM, directly or through other errors."""
     while error is not None:
         if isinstance(error, Terminated):
             return True

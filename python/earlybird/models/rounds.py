@@ -73,7 +73,7 @@ class Rules:
                 return self.timeout * 2.0 ** (state.number - 1)
 
     def after(self, state: State, arrived: int) -> State:
-        """Return the state that follows if so many packets arrived."""
+        """Return the next state for a number of arrived packets."""
         match state:
             case Normal():
                 return self._grown(state) if arrived == state.window else AfterLoss(state.window, arrived)

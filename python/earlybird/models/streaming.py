@@ -150,7 +150,7 @@ class StreamingChain:
 
     @cached_property
     def _stationary(self) -> NDArray[np.float64]:
-        """The share of steps in each state: their sum, 1, stands in place of one equation of balance."""
+        """The share of steps in each state: their sum, 1, replaces one equation of balance."""
         count = self.rounds.size
         ones = sparse.csr_array(np.ones((1, count)))
         equations = sparse.vstack([self._balance.T.tocsr()[:-1], ones], format="csc")

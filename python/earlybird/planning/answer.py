@@ -30,7 +30,7 @@ WORDS: Final = {
 
 
 def delay_text(seconds: float) -> str:
-    """Write a delay as one would set it: rounded up, with two digits."""
+    """Write a delay for a setting: rounded up, with two digits."""
     if not math.isfinite(seconds):
         return "no delay is enough"
     if seconds < 1:

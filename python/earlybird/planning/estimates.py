@@ -23,7 +23,7 @@ STEPS: Final = 2_000_000  # steps of the Markov chain that are drawn, a tenth of
 CHAIN_DELAYS: Final = tuple(np.geomspace(0.02, 60, 60).tolist())
 LARGEST_CHAIN: Final = 128  # packets of the chain's largest window: its states grow with the square
 SRT_ROUND_TRIPS: Final = ((0.01, 3), (0.03, 4), (0.07, 5), (0.10, 6))
-"""Loss up to which a latency of so many round trips is advised (Haivision, "SRT Deployment Guide", latency)."""
+"""Loss rates up to which a latency in round trips is recommended (Haivision, "SRT Deployment Guide", latency)."""
 SESSIONS_LEFT: Final = 0.1  # late frames more than allowed per session that nine of ten sessions do without
 ONE_EXPIRY: Final = 4  # losses in a row that a first timeout repairs (see `burst_delay`)
 FAR_APART: Final = 2.0  # factor between formula and simulation from which on one is warned

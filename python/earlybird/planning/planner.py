@@ -64,7 +64,7 @@ class CandidateResult:
         return float(np.mean([session.limited_share for session in self.sessions]))
 
     def stalls(self, delay: float, hours: float) -> float:
-        """Return the pauses per hour of a player that starts after `delay` seconds; sessions last so many hours."""
+        """Return the stalls per hour of a player that starts after `delay` seconds."""
         if not math.isfinite(delay):
             return math.nan
         return float(np.mean([session.stalls(delay) for session in self.sessions])) / hours
@@ -269,7 +269,7 @@ def _duration(text: str, what: str) -> float:
 
 
 def check_it_fits(stream: StreamSpec, path: NetworkPath) -> None:
-    """Raise InputError if the line is slower than the film, and say how fast it has to be, or how small the film."""
+    """Raise InputError if the link is slower than the film, with sufficient rates of link and film."""
     needed = stream.wire_rate / (1 - path.loss)
     if needed <= path.rate:
         return

@@ -1,4 +1,4 @@
-"""Lines by name, with what was published about them; what was not measured by the source is said to be assumed."""
+"""Links by name, with published values; values that the source did not measure are marked as assumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions of several senders side by side, as many as it takes to tell which one to take."""
+"""Sessions of several senders, as many as are needed to choose one."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def quantile_difference(delays_needed: NDArray[np.float64], level: float = LEVEL
 
 
 def _resampled(delays_needed: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Draw the sessions anew many times over; return what nine of ten do with in each set."""
+    """Resample the sessions many times; return the delay that suffices for nine of ten in each sample."""
     sessions = len(delays_needed)
     # The same sessions give the same answer.
     draws = np.random.default_rng(sessions).integers(sessions, size=(RESAMPLES, sessions))

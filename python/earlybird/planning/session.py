@@ -56,7 +56,7 @@ class Session:
     delivered_share: float  # of the frames
 
     def stalls(self, delay: float) -> int:
-        """Count the pauses of a player that starts after so many seconds and waits for what comes late."""
+        """Count the stalls of a player that starts after a number of seconds and waits for late frames."""
         came = np.isfinite(self.delivered)
         there = np.maximum.accumulate(self.delivered[came])
         return len(play(self.due[came], there, startup_delay=delay + ROUNDING, end=self.end).stalls)

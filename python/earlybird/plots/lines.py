@@ -22,7 +22,7 @@ MANY: Final = 12  # with more points than this, a line gets few markers and its 
 TOGETHER: Final = 5  # lines of a panel that can be told apart
 
 KEY: Final = Curve(PAPER_LABEL, STAR, (), (), "dots", size=9)
-"""The legend's star, in no line's colour as it stands for those of all lines."""
+"""The legend's star, in a colour of no line, because it represents the stars of all lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def _small_multiples(points: pl.DataFrame, styles: Mapping[str, Style]) -> Itera
 
 
 def _unnamed(mark: Mark) -> Mark:
-    """Leave a line out of the legend, as its panel says what it is."""
+    """Remove a line from the legend, because its panel has its name."""
     if isinstance(mark, Curve) and mark.name not in (PAPER_LABEL, ALL_LABEL):
         return replace(mark, is_named=False)
     return mark

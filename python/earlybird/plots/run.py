@@ -204,7 +204,7 @@ def _stalled(result: Result, styles: dict[str, Style]) -> Iterator[Curve]:
 
 
 def _delays(result: Result, styles: dict[str, Style]) -> Panel:
-    """Show how late each unit came, over the time at which it was written, beside the startup delays it may take."""
+    """Show the delay of each unit over the time of its write, and the startup delays as bounds."""
     written = result.deliveries.filter(pl.col("flow").is_in([*styles]))
     table = written.filter(pl.col("delivered_s").is_finite())
     lost = written.height - table.height

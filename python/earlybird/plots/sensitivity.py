@@ -60,7 +60,7 @@ def _axis(sizes: pl.DataFrame, scale: Scale) -> Axis:
 
 
 def _bounds(scale: Scale, sizes: pl.Series) -> Iterator[Mark]:
-    """Mark where the statement holds, and say on which side that is."""
+    """Mark the bound, and the side on which the statement holds."""
     smallest, largest = min(*sizes, *scale.bounds), max(*sizes, *scale.bounds)
     yield Region("where the statement holds", HOLDS, scale.least, scale.most)
     for bound in scale.bounds:

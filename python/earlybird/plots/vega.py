@@ -383,7 +383,7 @@ def _tips(axes: Iterable[Axis], *, named: bool, has_texts: bool = False) -> list
 
 
 def _inside(field: str, axis: Axis) -> str:
-    """Return the test whether a point lies between the ends of an axis: others would be drawn outside of the panel."""
+    """Return the test whether a point is between the ends of an axis: others would be drawn outside of the panel."""
     if axis.low is None or axis.high is None:
         return ""
     low, high = sorted((axis.low, axis.high))

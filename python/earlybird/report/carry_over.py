@@ -74,7 +74,7 @@ def _printed(page: str) -> Iterator[tuple[str, Printed]]:
 
 
 def _parts(cell: str) -> tuple[str, str]:
-    """Split a cell into what stands in it and what stands small below that."""
+    """Split a cell into its text and the small text below."""
     small = SMALL.search(cell)
     return as_text(cell.partition("<br>")[0]), as_text(small[1]) if small else ""
 

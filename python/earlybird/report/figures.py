@@ -118,7 +118,7 @@ def clip(share: float) -> float:
 
 
 def _places(plot: Plot, point: Point, measurements: Measurements) -> list[tuple[float, dict[str, Scalar]]]:
-    """List the places along x and the coordinate that each stands for."""
+    """List the places along x and their coordinates."""
     ((name, values),) = plot.x.items()
     if name == "delay" and not values:
         runs = measurements.select(point)
@@ -169,7 +169,7 @@ def _unit_in_title(title: str, names: list[str]) -> tuple[str, list[str]]:
 
 
 def _is_wide(values: Sequence[Scalar]) -> bool:
-    """Return whether places along x lie so far apart that they need a logarithmic scale."""
+    """Return whether places along x span so much that they need a logarithmic scale."""
     numbers = [float(value) for value in values]
     return bool(numbers) and min(numbers) > 0 and max(numbers) / min(numbers) >= WIDE
 

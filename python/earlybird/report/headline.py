@@ -26,7 +26,7 @@ def counts(evaluation: Evaluation) -> dict[Level, Counter[Holds]]:
 
 
 def conclusion(evaluation: Evaluation) -> str:
-    """Return the number of musts and claims that hold; what one seed cannot decide is counted apart."""
+    """Return the number of musts and claims that hold; statements undecided with one seed are counted separately."""
     musts, claims = (_outcomes([each for each in evaluation.verdicts if each.level == level]) for level in JUDGED)
     return " ".join([f"Musts: {musts}. Claims of the papers: {claims}.", *_remedy(evaluation)])
 

@@ -67,7 +67,7 @@ class Tally:
 
 
 def overview(register: Register, studies: Mapping[str, Study], evaluations: Mapping[str, Evaluation]) -> list[Row]:
-    """Gather the verdict table in the register's order; a statement about several entries stands at the first."""
+    """Gather the verdict table in the register's order; a statement about several entries is listed at the first."""
     rows: list[Row] = []
     seen = set[tuple[str, str]]()
     for entry in register.entries:
@@ -83,7 +83,7 @@ def overview(register: Register, studies: Mapping[str, Study], evaluations: Mapp
 
 
 def tallies(register: Register, rows: Sequence[Row]) -> list[Tally]:
-    """Count how the statements about each paper came out."""
+    """Count the verdicts of each paper."""
     return [_tally(letter, paper.title, register, rows) for letter, paper in register.papers.items()]
 
 
@@ -116,7 +116,7 @@ def _rows(entry: Entry, item: Item, study: Study, evaluation: Evaluation | None)
 
 
 def _judged(item: Item, evaluation: Evaluation) -> Iterator[tuple[Verdict, str, str]]:
-    """Return the verdicts on an item, how other settings came out, and where they stand on the study's page."""
+    """Return the verdicts on an item, those of other settings, and their places on the study's page."""
     if not item.checks:
         yield _curves(item, "reported"), "", item_anchor(item.id)
     for each in statements(evaluation.verdicts):

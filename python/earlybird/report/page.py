@@ -120,7 +120,7 @@ def _speaks_of_load(study: Study) -> bool:
 
 
 def _why(statement: Statement, evaluation: Evaluation) -> tuple[Reason | None, str, Anchors]:
-    """Return the reason of a failure, whether it is shown, and where what shows it stands."""
+    """Return the reason of a failure, whether it is shown, and the place of its evidence."""
     reason = evaluation.reason(statement.main)
     return reason, explained(statement.main, reason), evidence_anchors(reason)
 

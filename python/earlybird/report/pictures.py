@@ -26,7 +26,7 @@ def vector_picture(chart: Chart) -> dict[str, bytes]:
 
 
 def small_picture(chart: Chart) -> dict[str, bytes]:
-    """Draw one form: SVG, but for plots of so many points that a PNG is smaller."""
+    """Draw one form: SVG, or PNG for plots with so many points that it is smaller."""
     pictures = vector_picture(chart)
     if len(pictures["svg"]) > SMALL:
         pictures["png"] = raster(pictures["svg"])

@@ -65,12 +65,12 @@ class Found:
     """By name, the scales of studies whose older pages are kept, as they have no results now."""
 
     def remark(self, scale: str) -> str:
-        """Return the scale of some runs where it has to be said."""
+        """Return the scale of some runs if the page must state it."""
         return scale if scale and (scale == SHORTEST or scale != self.scale) else ""
 
 
 def start_papers(found: Found, write_picture: WritePicture) -> list[PaperShown]:
-    """Gather what the start page says of the papers, in the order of the register."""
+    """Collect the contents of the start page, in the order of the register."""
     return [_paper(letter, paper, found, write_picture) for letter, paper in found.register.papers.items()]
 
 
@@ -90,7 +90,7 @@ def _paper(letter: str, paper: Paper, found: Found, write_picture: WritePicture)
 
 
 def _line(entry: Entry, line: Line, entries: Sequence[Entry], found: Found) -> LineShown:
-    """Make the line of an entry, which stands for all of the paper's entries that the same item answers."""
+    """Make the line of an entry, which represents all entries of the paper that the same item answers."""
     own = [row for row in found.rows if entry.id in row.ids]
     evaluation, scale = found.evaluations.get(entry.study), own[0].scale
     ids = [each.id for each in entries if each.id == entry.id or (not each.line and each.id in own[0].ids)]

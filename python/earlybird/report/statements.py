@@ -49,7 +49,7 @@ class Statement:
 
     @property
     def others_text(self) -> str:
-        """Count how the other settings came out."""
+        """Count the verdicts of the other settings."""
         outcomes = [verdict.holds for verdict in self.others]
         counts = [(outcomes.count(outcome), PLURAL[outcome]) for outcome in PLURAL]
         return ", ".join(f"{count} {word}" for count, word in counts if count)
@@ -76,7 +76,7 @@ def explained(verdict: Verdict, reason: Reason | None) -> str:
 
 
 def evidence_anchors(reason: Reason | None) -> dict[str, str]:
-    """Find where on a study's page stands what shows a reason: identifiers by the titles of the evidence."""
+    """Find the places of evidence on a study's page: identifiers by the titles of the evidence."""
     shown = reason.evidence if reason else ()
     return {each.title: panel_anchor(each.name) if each.is_panel else check_anchor(each.name) for each in shown}
 

@@ -52,7 +52,7 @@ def item_summary(evaluation: Evaluation) -> Table:
 
 
 def site_summary(rows: Sequence[Row], scale: str) -> Table:
-    """Make the table of how the statements about each paper came out."""
+    """Make the table of verdicts per paper."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left")
     table.title = f"Statements of the papers, {scale}"
     table.add_column("paper")

@@ -1,4 +1,4 @@
-"""Fills sentences with what was measured and with what came of statements."""
+"""Fills sentences with measured values and with words that follow verdicts."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -35,7 +35,7 @@ def main_verdicts(evaluation: Evaluation) -> Mapping[str, Verdict]:
 
 
 def _chosen(choice: Choice, evaluation: Evaluation) -> str:
-    """Choose words by what came of a statement."""
+    """Choose words by the verdict of a statement."""
     verdict = main_verdicts(evaluation).get(choice.check)
     by_outcome = {"yes": choice.yes, "no": choice.no}
     return by_outcome.get(verdict.holds, choice.open) if verdict else choice.open

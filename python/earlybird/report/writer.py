@@ -26,7 +26,7 @@ VERDICTS = "verdicts.csv"
 
 
 def write_report(evaluation: Evaluation, folder: Path) -> Path:
-    """Write the report of one study, which stands alone, into a folder that is made if need be."""
+    """Write the separate report of one study into a folder, which is created if necessary."""
     try:
         write_assets(folder)
         return write_study(evaluation, folder)
@@ -42,7 +42,7 @@ def report_name(evaluation: Evaluation) -> str:
 
 
 def write_study(evaluation: Evaluation, folder: Path, *, home: str = "") -> Path:
-    """Write a study's page and what stands beside it; `home` is the way to the start page and the assets."""
+    """Write a study's page and its files; `home` is the path to the start page and the assets."""
     drawings = write_drawings(evaluation, folder / "plots", both_pictures)
     write_tables(evaluation, folder)
     path = folder / PAGE

@@ -44,7 +44,7 @@ class Evaluation:
         return [verdict for verdict in self.verdicts if verdict.item == item]
 
     def reason(self, verdict: Verdict) -> Reason | None:
-        """Return why a statement does not hold or is not decided; None if it holds or the study does not say."""
+        """Return why a statement does not hold or is not decided; None if it holds or the study has no reason."""
         outcomes = {each.holds for each in self.verdicts if each.id == verdict.id}
         return self.reasons.get(verdict.id) if outcomes & {"no", "undecided", "not testable"} else None
 

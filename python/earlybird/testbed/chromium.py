@@ -25,7 +25,7 @@ OPTIONS: Final = (
     "--disable-dev-shm-usage",
     "--no-first-run",
 )
-"""Nothing but the film goes over the link, and pictures are drawn by the processor."""
+"""The link carries only the film, and the processor renders the pictures."""
 
 PAGE: Final = """<!DOCTYPE html><meta charset="utf-8">
 <body style="margin: 0"><video id="film" width="1280"></video><script>

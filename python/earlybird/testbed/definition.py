@@ -87,7 +87,7 @@ def load(path: Path, overrides: Mapping[str, object] | None = None) -> list[Plan
 
 
 def controls_of(run: PlannedRun, parallel: int = 1) -> list[PlannedRun]:
-    """Make of a play so many of the same without limits, which have to be perfect."""
+    """Make control runs from a play: a number of equal plays without limits, which must not stall."""
     document = run.spec.document()
     free = {"rate": UNLIMITED, "delay": "0s", "queue": "unlimited"}
     document["testbed"] |= {"sender": ANY_SENDER, "link": {**free, "reverse": free}, "competing": None}

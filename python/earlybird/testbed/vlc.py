@@ -115,7 +115,7 @@ class Screen:
             planes[plane] = ctypes.addressof(self._room) + plane * self.width * self.height
 
     def _show(self, _: object, __: object) -> None:
-        """Note the time of a picture; while none comes, VLC shows the last one again and again."""
+        """Record the time of a picture; without a new one, VLC shows the last one again."""
         middle = memoryview(self._room)[self._middle]
         content = zlib.crc32(middle)
         if content != self._content:
@@ -124,7 +124,7 @@ class Screen:
 
 
 def _listen() -> list[Line]:
-    """Read from now on what this process says on its error stream, of which what tells something is kept."""
+    """Read the error stream of this process from now on, and store the relevant lines."""
     lines: list[Line] = []
     reading, writing = os.pipe()
     sys.stderr = os.fdopen(os.dup(2), "w")  # ours goes on where it went

@@ -124,7 +124,7 @@ class Losses:
 
 
 def _transfer(path: str | Path) -> tuple[Transfer, list[str]]:
-    """Read the busiest connection, and what is to be said of the file."""
+    """Read the busiest connection, and the remarks about the file."""
     try:
         found = _core.tcp_segments(path)
     except OSError as error:

@@ -17,7 +17,7 @@ ENTITIES = {"<": "&lt;", ">": "&gt;"}  # characters that the documentation's sit
 
 
 def rendered(template: str, context: Mapping[str, object]) -> str:
-    """Fill a template of HTML or Markdown, as its ending before ``.j2`` says, with the context escaped."""
+    """Fill a template of HTML or Markdown, by its suffix before ``.j2``, with the context escaped."""
     environment = Environment(
         loader=PackageLoader("earlybird.report"),
         autoescape=True,

@@ -36,7 +36,7 @@ class Check:
 
     @property
     def is_equal(self) -> bool:
-        """Whether all runs that were repeated and all verdicts are what the archive says, and the definition's own."""
+        """Whether all repeated runs and verdicts are equal to the archive's, and belong to its definition."""
         return not (self.different or self.judgement.revisions or self.judgement.misplaced)
 
     def document(self) -> dict[str, Any]:

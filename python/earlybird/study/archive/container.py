@@ -128,7 +128,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 
 def _read(path: Path, file: zipfile.ZipFile, name: str, most: int) -> bytes:
-    """Read a member of at most so many bytes, whatever size it claims."""
+    """Read a member of limited size, whatever its header claims."""
     try:
         with file.open(name) as member:
             content = member.read(most + 1)

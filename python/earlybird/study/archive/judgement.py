@@ -1,4 +1,4 @@
-"""Judges the statements of an archive's studies anew, from the archive's results."""
+"""Evaluates the statements of an archive's studies again, from the archive's results."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Archive:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the manifest, and so of all that the archive says."""
+        """SHA-256 of the manifest, and thus of the whole archive."""
         return self.container.fingerprint
 
     @property

@@ -59,7 +59,7 @@ class Part:
         return self.testbed != Path()
 
     def longest_round_trip(self, buffer: float) -> float:
-        """Return the round-trip time in seconds behind a full queue of so many packets."""
+        """Return the RTT in seconds with a full queue of a number of packets."""
         return self.propagation + self.drain * buffer
 
 

@@ -1,4 +1,4 @@
-"""Reads items.toml, where an item says once what holds for all that stands in it."""
+"""Reads items.toml, in which the keys of an item apply to all its entries."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeVar

@@ -33,7 +33,7 @@ class Metric:
 
     @property
     def is_share(self) -> bool:
-        """Whether a difference says more than a ratio."""
+        """Whether the effect is stated as a difference, not as a ratio."""
         return self.unit == "%"
 
     def text(self, value: float, like: float | None = None) -> str:

@@ -49,7 +49,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A figure, table or equation of a paper, something that it says in words alone, or an extra experiment."""
+    """A figure, table, equation or sentence of a paper, or an additional experiment."""
 
     id: str
     title: str

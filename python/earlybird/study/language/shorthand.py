@@ -47,7 +47,7 @@ class Statement:
     because: str = ""
     shown_by: tuple[str, ...] = ()
     cause: Table = field(default_factory=dict)
-    """And what every cell that fails has to show: a quantity (`metric`, `at`) of at `least` or at `most` a value."""
+    """The condition of every failing cell: a quantity (`metric`, `at`) of at `least` or at `most` a value."""
 
 
 def check_of(name: str, table: Table, where: str) -> Check:
@@ -72,7 +72,7 @@ def _one(keys: Sequence[str], table: Table, where: str) -> list[str]:
 
 
 def _check_form(form: str, table: Table, where: str) -> None:
-    """Raise `InputError` if a form lacks a key that goes with it, or has one that does not."""
+    """Raise `InputError` if a form lacks a required key, or has a key that it does not allow."""
     for key in ("ratio-at-most", "margin"):
         if key in table and form not in ("rises", "falls"):
             raise InputError(f"{where}.{key} = {table[key]!r}: it belongs to `rises` or `falls`, not to `{form}`.")

@@ -13,7 +13,7 @@ from earlybird.tables import Table, build, section
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Words that depend on what came of a statement."""
+    """Words that depend on the verdict of a statement."""
 
     check: str  # the statement's name in the study
     yes: str

@@ -31,7 +31,7 @@ def equation_values(series: pl.DataFrame, trace: pl.DataFrame, flow: str) -> dic
 
 
 def _round_trips(trace: pl.DataFrame) -> pl.DataFrame:
-    """Return when each new acknowledgement came, and the seconds since its packet was sent."""
+    """Return the arrival time of each new ACK, and the seconds since its packet was sent."""
     sent = trace.filter(pl.col("event") == "snd").select("seq", sent="time")
     came = trace.filter(pl.col("event") == "ack").unique("seq", keep="first", maintain_order=True).select("seq", "time")
     both = came.join(sent, on="seq", maintain_order="left")

@@ -53,7 +53,7 @@ def in_tenths(shares: NDArray[np.float64], buffer: float) -> NDArray[np.float64]
 
 
 def _length_shares(result: Result) -> NDArray[np.float64]:
-    """Return the shares of the samples after the warm-up at which so many packets waited."""
+    """Return the shares of the samples after the warm-up by number of waiting packets."""
     warm_up = parse_duration(result.scenario["measure"]["warm-up"]) or 0.0
     samples = result.series.filter(subject=result.summary["bottleneck"], quantity="queue_packets")
     lengths = samples.filter(pl.col("time_s") >= warm_up)["value"].cast(pl.Int64)

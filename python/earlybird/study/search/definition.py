@@ -57,7 +57,7 @@ class Target:
     checks: tuple[str, ...] = ()  # of an item, only these checks, if any are named
     without: tuple[str, ...] = ()  # coordinates to leave out of the statements, as the search chooses their values
     differences: bool = True
-    """Of a table, whether to take differences and ratios too; without, where they repeat what other rows say."""
+    """Of a table, whether to use differences and ratios too; false if they repeat other rows."""
     factor: float | None = None  # the tolerance of sizes: so many times larger or smaller
     within: float | None = None  # the tolerance of shares and times, in stored units
 

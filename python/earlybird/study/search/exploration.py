@@ -60,7 +60,7 @@ class Exploration:
 def explore(
     search: Search, trials: int, store: Store, *, jobs: int | None = None, progress: bool = False
 ) -> Exploration:
-    """Search for the setting that comes closest to the paper's statements, whatever the number of `jobs`."""
+    """Search for the setting with the smallest distance to the paper; the result does not depend on `jobs`."""
     own = search.default
     every = trials * len(runs_of(search, own, SEARCH)) + (1 + search.best) * len(runs_of(search, own, CONFIRMATION))
     with progress_bar(every, visible=progress, what=f"searching {search.study.name}") as advance:

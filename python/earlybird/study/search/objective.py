@@ -92,7 +92,7 @@ def _of_target(target: Target, study: Study, measurements: Measurements) -> Iter
 
 
 def _checks(target: Target, study: Study) -> Iterator[tuple[Item, Check]]:
-    """List the checks that a target means; a table stands for a check of its numbers."""
+    """List the checks of a target; a table is a check of its numbers."""
     if target.table:
         yield _item_of(target.table, study), Check(target.table, "report", "", "numbers", table=target.table)
         return

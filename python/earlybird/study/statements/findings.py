@@ -122,7 +122,7 @@ def _share_of(number: Number, ours: float) -> float:
 
 
 def _remark(number: Number, point: Point, measurements: Measurements) -> str:
-    """Add the interval of the pooled flows to what is said about a success rate."""
+    """Add the interval of the pooled flows to the text about a success rate."""
     if number.metric != "on_time_share" or "minus" in point or "over" in point:
         return number.note
     pooled = interval_text(metric("on_time_share").with_unit, measurements.pooled_success(point))
@@ -173,7 +173,7 @@ def _chance_outside(value: Estimate, check: Check) -> float:
 
 
 def _is_at_edge(holds: Holds, value: Estimate, check: Check) -> bool:
-    """Return whether a mean fails though a bound lies within its interval."""
+    """Return whether a mean fails although a bound is within its interval."""
     return holds == "no" and any(
         bound is not None and value.low <= bound <= value.high for bound in (check.least, check.most)
     )

@@ -53,7 +53,7 @@ class Measurements:
     _selected: dict[Hashable, Pool] = field(default_factory=dict, repr=False)
 
     def select(self, point: Point) -> Pool:
-        """Return the runs at a point; an axis that it leaves out is at its default, or pooled without one."""
+        """Return the runs at a point; an axis without a value is at its default, or pooled if it has none."""
         full = self.complete(point)
         axes = tuple(sorted((name, str(value)) for name, value in full.items() if name not in ("group", "delay")))
         if (axes, None) not in self._selected:

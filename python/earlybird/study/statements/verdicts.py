@@ -109,7 +109,7 @@ def overall(findings: Sequence[Finding]) -> Holds:
 
 
 def without_chance(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Leave those cells open whose failing is no more than chance gives where so many are tested."""
+    """Set cells to undecided whose failures chance explains, given the number of tested cells."""
     tested = [
         finding
         for finding in findings
@@ -152,7 +152,7 @@ def order_holds(difference: Estimate, *, is_exact: bool = False) -> tuple[Holds,
 def range_holds(
     value: Estimate, bounds: tuple[float | None, float | None], possible: tuple[float, float], *, is_exact: bool
 ) -> tuple[Holds, str]:
-    """Judge whether a mean lies between bounds; beyond a bound that is the last possible value it decides alone."""
+    """Test whether a mean is between bounds; if one is the last possible value, the other decides alone."""
     least, most = (-math.inf if bounds[0] is None else bounds[0], math.inf if bounds[1] is None else bounds[1])
     if value.count == 0 or math.isnan(value.mean):
         return "not testable", NO_RUNS

@@ -106,7 +106,7 @@ def bound_name(check: Check, name: str) -> str:
 
 
 def detail_text(findings: Sequence[Finding]) -> str:
-    """Count how the cells came out."""
+    """Count the outcomes of the cells."""
     if not findings:
         return ""
     if len(findings) == 1 and findings[0].holds != "reported":
