@@ -15,23 +15,23 @@ PAGE = REPOSITORY / "docs" / "packetdrill.md"
 HEAD = """# packetdrill
 
 [packetdrill](https://github.com/google/packetdrill) runs scripts of system calls, packets and times against an
-implementation of TCP. Its own suite, `gtests/net/tcp`, says what Linux does; the endpoint runs it as a shared library
-with Linux's sockets (`crates/packetdrill`), under a virtual clock. The suite is not part of this repository:
+implementation of TCP. Its own suite, `gtests/net/tcp`, specifies Linux's behaviour. The endpoint runs the suite as a shared
+library with Linux's socket API (`crates/packetdrill`), under a virtual clock. The suite is not part of this repository:
 
     make packetdrill PACKETDRILL=<built checkout>
 
-runs every script in a network namespace of its own, and fails if one fails that is not listed below.
-`python tools/packetdrill.py --kernel` runs the machine's kernel, on its real clock: a script has passed there if it
-passed once in three times, and still the numbers vary by a few scripts with the load of the machine.
-`python tools/packetdrill_page.py` writes this page from both.
+runs every script in a network namespace of its own, and fails if a script fails that is not listed below.
+`python tools/packetdrill.py --kernel` runs the machine's kernel with its real clock. A script passes there if it
+passes once in three runs; the numbers still vary by a few scripts with the load of the machine.
+`python tools/packetdrill_page.py` writes this page from both results.
 """
 
 OWN_HEAD = """
 ## The project's own scripts
 
-In the same language, for what the endpoint promises; `make test` runs them where packetdrill is found.
+In the same language, for the behaviour that the endpoint guarantees; `make test` runs them if packetdrill is installed.
 
-| script | what it shows |
+| script | behaviour |
 | --- | --- |
 """
 
