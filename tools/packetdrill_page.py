@@ -15,8 +15,9 @@ PAGE = REPOSITORY / "docs" / "packetdrill.md"
 HEAD = """# packetdrill
 
 [packetdrill](https://github.com/google/packetdrill) runs scripts of system calls, packets and times against an
-implementation of TCP. Its own suite, `gtests/net/tcp`, specifies Linux's behaviour. The endpoint runs the suite as a shared
-library with Linux's socket API (`crates/packetdrill`), under a virtual clock. The suite is not part of this repository:
+implementation of TCP. Its own suite, `gtests/net/tcp`, specifies Linux's behaviour. The endpoint runs the suite as a
+shared library with Linux's socket API (`crates/packetdrill`), under a virtual clock. The suite is not part of this
+repository:
 
     make packetdrill PACKETDRILL=<built checkout>
 

@@ -11,29 +11,29 @@ TARGET = REPOSITORY / "docs" / "results-reference.md"
 HEAD = """\
 # Results reference
 
-Written by `make docs` from `python/earlybird/metrics.toml`, which tests compare with what runs give. A run gives a
-summary and tables: `earlybird run FILE --output results` keeps them as `summary.json` and a Parquet file per table, and
-`earlybird.run` returns them as `Result.summary` and `Result.table(NAME)`, a polars data frame.
+Written by `make docs` from `python/earlybird/metrics.toml`, which tests compare with the results of runs. A run has
+a summary and tables: `earlybird run FILE --output results` stores them as `summary.json` and a Parquet file per table,
+and `earlybird.run` returns them as `Result.summary` and `Result.table(NAME)`, a polars data frame.
 
 Names carry their unit (`_s` seconds, `_ms` milliseconds, `_us` microseconds, `_bps` bits per second). A *share* is from
 0 to 1. Floats and integers have 64 bits. A number that does not exist is NaN in a column and null in `summary.json`.
 Media are the applications `cbr`, `media` and `ingest`.
 
-## What is measured when
+## Measured interval
 
-One rule holds for flows and links:
+The rule is the same for flows and links:
 
-* Counts, sums and extremes (packets, bytes, drops, timeouts, frozen time, largest queue), and what a viewer sees
+* Counts, sums and extremes (packets, bytes, drops, timeouts, frozen time, largest queue), and the measures of viewers
   (units, delays, lateness, stalls), are of the whole run.
 * Rates, shares of packets, and means over time are of the *measured interval*: from the end of the warm-up
   (`measure.warm-up`, 100 s or at most a tenth of the run by default) to the end of the run. Quotients such as
   `drop_rate` can therefore differ from the quotient of the counts beside them.
 * A flow with a given amount of data (`bulk.bytes`, `cbr.packets`) is measured from its start to its completion,
-  warm-up or not: `completion_time_s`, `throughput_bps` and `flow_drop_rate` are those of the whole transfer.
+  with or without a warm-up: `completion_time_s`, `throughput_bps` and `flow_drop_rate` are those of the whole transfer.
 
 A packet belongs to a link from its arrival to the end of its transmission. At any time a link has transmitted, dropped
 or still holds each packet that arrived, so that `packets_in` = `packets_out` + `packets_dropped` + `packets_waiting`.
-What happens at the end of the run or later does not count; a transmission that ends just then has ended.
+Events at the end of the run or later do not count, except a transmission that ends exactly then.
 """
 
 
@@ -43,7 +43,7 @@ def main() -> int:
 
 
 def page() -> Iterator[str]:
-    """Yield the sections: the summary, the tables, and what stands in files beside them."""
+    """Yield the sections: the summary, the tables, and the other files."""
     every = sections()
     yield HEAD
     for key in ("summary", "real_time"):
@@ -58,7 +58,7 @@ def page() -> Iterator[str]:
 
 
 def section(one: Section) -> str:
-    """Describe names that stand together."""
+    """Describe a section of names."""
     return f"## {one.title}\n\n{one.about}\n\n{listing(one.entries)}"
 
 

@@ -18,9 +18,9 @@ HEADER = """\
 # Scenario reference
 
 Written by `make docs` from the JSON schema (`earlybird schema`). A scenario is a TOML or JSON file with the keys of the
-first table; a name in the column *value* leads to the table that describes it. Below each table is an example, the part
-of a file in which it stands. Keys in bold are required. Wherever a
-number, text or list stands, `"$name"` may stand for the value of the parameter `name`.
+first table; a name in the column *value* links to the table that describes it. Below each table is an example of
+its use in a file. Keys in bold are required. `"$name"` can replace any number, text or list: it has the value of the
+parameter `name`.
 
 Quantities are texts with a unit: times `"26.7ms"`, `"50s"`, `"100us"`; rates `"25Mb/s"`, `"300kb/s"`.
 """

@@ -10,8 +10,9 @@ HEAD = """\
 # Transports
 
 Written by `make docs` from the data that `earlybird transports` prints. A transport is chosen by name, for all
-flows (`endpoint.transport`) or for a group (`flows.NAME.transport`); its parameters stand in `endpoint`. A name may
-have ends: `-er` adds early retransmission, `-rack` selects RACK-TLP, and `-fg` the fine-grained retransmission timer.
+flows (`endpoint.transport`) or for a group (`flows.NAME.transport`); its parameters are keys of `endpoint`. A name may
+have suffixes: `-er` adds early retransmission, `-rack` selects RACK-TLP, and `-fg` the fine-grained retransmission
+timer.
 """
 
 NOTES: dict[str, str] = tomllib.loads((REPOSITORY / "tools" / "transport_notes.toml").read_text(encoding="utf-8"))
@@ -27,7 +28,7 @@ def main() -> int:
 def overview(every: list[TransportInfo]) -> str:
     """Return the table of all transports."""
     rows = [f"| {', '.join(f'`{name}`' for name in one.names)} | {one.title} | {one.source} |" for one in every]
-    return "\n".join(["| names | what it is | source |", "|---|---|---|", *rows]) + "\n"
+    return "\n".join(["| names | description | source |", "|---|---|---|", *rows]) + "\n"
 
 
 def section(one: TransportInfo) -> str:

@@ -85,7 +85,7 @@ class EarlyRetransmission:
 
 EcnMode: TypeAlias = Literal["off", "classic", "accurate"] | Parameter
 """
-Explicit congestion notification: whether queues may mark packets in place of dropping them.
+Explicit congestion notification: whether queues may mark packets instead of dropping them.
 """
 
 
@@ -127,7 +127,7 @@ class GilbertElliott:
     """
     r: Fraction
     """
-    Probability r of turning good again.
+    Probability r of the change to the good state.
     """
     flow: str | None = None
     """
@@ -188,7 +188,7 @@ class Media:
 
     length: float | Parameter
     """
-    Length of the clip in seconds, after which it starts again.
+    Length of the clip in seconds, after which it is repeated.
     """
     sizes: list[int | Parameter] | Parameter
     """
@@ -394,7 +394,7 @@ The unit of a trace's times.
 
 Trace: TypeAlias = str | list[int | Parameter] | Parameter
 """
-Chances to send, in mahimahi's format: a file, or what it says.
+Delivery opportunities in mahimahi's format: a file, or its contents.
 """
 
 
@@ -635,7 +635,7 @@ class Backlog:
 @dataclass(kw_only=True)
 class Bbr1:
     """
-    Parameters of BBR version 1; those left out are Linux's constants.
+    Parameters of BBR version 1 (defaults: Linux's constants).
     """
 
     min_rtt_window: Time | None = None
@@ -644,7 +644,7 @@ class Bbr1:
     """
     policer_detection: bool | Parameter | None = None
     """
-    Whether it paces at the rate of a policer that its losses seem to come from (`bbr_lt_bw_sampling`; default true).
+    Whether it detects a policer by its losses, and paces at the policer's rate (`bbr_lt_bw_sampling`; default true).
     """
     probe_rtt_duration: Time | None = None
     """
@@ -655,7 +655,7 @@ class Bbr1:
 @dataclass(kw_only=True)
 class Bbr3:
     """
-    Parameters of BBR version 3; those left out come from the draft.
+    Parameters of BBR version 3 (defaults: the draft).
     """
 
     beta: Fraction | None = None
@@ -703,18 +703,18 @@ class Bernoulli:
 @dataclass(kw_only=True)
 class Bursts:
     """
-    Bursts of losses, told apart by the units of media that come late, and what each of them did (the burst-loss paper,
+    Bursts of losses, distinguished by the late units of media, and the effect of each (the burst-loss paper,
     "Receiver Playout Buffer Requirement for TCP Video Streaming in the presence of Burst Packet Drops").
     """
 
     count: int | Parameter | None = None
     """
-    Bursts to measure (default: all). Where fewer can be told apart because a recovery lasts into the next burst, the run is
-    made again with the first burst of the bottleneck's `periodic` rule alone, and without the packets of the others.
+    Bursts to measure (default: all). If fewer can be distinguished because a recovery lasts into the next burst, the run is
+    repeated with only the first burst of the bottleneck's `periodic` rule, and without the packets of the others.
     """
     pause: int | Parameter | None = None
     """
-    A late unit belongs to the same burst as the one before if at most so many units lie between their starts (default 300).
+    Largest number of units from the start of one late unit to the next of the same burst (default 300).
     """
     tolerance: Time | None = None
     """
@@ -738,8 +738,8 @@ class Cbr:
     """
     interval: float | Parameter | None = None
     """
-    Seconds between two packets (default: as the rate says). Packet k is written at k·interval after the start in double
-    precision, as ns-2's scripts count: that decides what comes first where the packet's ACK and a timer meet.
+    Seconds between two packets (default: from `rate` and `packet`). Packet k is written at k·interval after the start in double
+    precision, as in ns-2's scripts: this decides the order of the packet's ACK and a simultaneous timer.
     """
     packets: int | Parameter | None = None
     """
@@ -755,7 +755,7 @@ class Codel:
 
     ecn: bool | Parameter | None = None
     """
-    Mark packets of ECN-capable senders in place of dropping them (default false).
+    Mark packets of ECN-capable senders instead of dropping them (default false).
     """
     interval: Time | None = None
     """
@@ -778,13 +778,13 @@ class Codel:
 @dataclass(kw_only=True)
 class Copa:
     """
-    Copa's parameters; those left out come from the paper.
+    Copa's parameters (defaults: the paper).
     """
 
     compete: bool | Parameter | None = None
     """
-    Whether it claims more of the queue beside flows that fill it (the paper's competitive mode; default true). Several flows of
-    Copa then fill the buffer beside one another: false where nobody else shares their link.
+    Whether it uses more of the queue in competition with flows that fill it (the paper's competitive mode; default true). Several flows of
+    Copa then fill the buffer; use false if no other flows share their link.
     """
     delta: float | Parameter | None = None
     """
@@ -844,7 +844,7 @@ class DeadlineClient:
     """
     reports: Time | None = None
     """
-    Report to the sender how much came and was lost, this often (default: never).
+    Interval of reports of received and lost data to the sender (default: no reports).
     """
 
 
@@ -960,7 +960,7 @@ class Encoder:
 @dataclass(kw_only=True)
 class Fading:
     """
-    Times of random (exponential) length in which nothing gets through. They come and go whatever is sent: with equal seeds
+    Times of random (exponential) length in which all packets are lost. They do not depend on the traffic: with equal seeds
     each transport meets the same ones, and small packets between others do not shorten them.
     """
 
@@ -970,7 +970,7 @@ class Fading:
     """
     ratio: Fraction
     """
-    Share P of the time in which nothing gets through, below 1.
+    Share P of the time in which all packets are lost, below 1.
     """
     flow: str | None = None
     """
@@ -990,7 +990,7 @@ class Film:
     """
     length: float | Parameter
     """
-    Length of the film in seconds, after which it starts again.
+    Length of the film in seconds, after which it is repeated.
     """
     sizes: list[int | Parameter] | Parameter
     """
@@ -1010,7 +1010,7 @@ class Film:
 class FourState:
     """
     The four states of Salsano, Ludovici and Ordine (2009): received in a gap (1), received in a burst (2), lost in a burst
-    (3), lost alone (4).
+    (3), single loss (4).
     """
 
     p13: Fraction
@@ -1047,7 +1047,7 @@ class FqCodel:
 
     ecn: bool | Parameter | None = None
     """
-    Mark packets of ECN-capable senders in place of dropping them (default true).
+    Mark packets of ECN-capable senders instead of dropping them (default true).
     """
     flows: int | Parameter | None = None
     """
@@ -1080,9 +1080,9 @@ class Frames:
     """
     A film given by a file with a line for each frame, as the libraries of video traces in Berlin and Arizona publish them.
 
-    A line holds the size alone, or number, type, time and size, or number, time, type and size, and then whatever else,
-    between spaces or tabs; `#` begins a comment. Frames of size 0 were left out by the encoder and are not sent. The
-    complete scenario has the frames in place of the file's name.
+    A line has the size, or number, type, time and size, or number, time, type and size, and then any other fields,
+    between spaces or tabs; `#` begins a comment. Frames of size 0 were skipped by the encoder and are not sent. The
+    complete scenario has the frames instead of the file's name.
     """
 
     file: str
@@ -1091,7 +1091,7 @@ class Frames:
     """
     fps: float | Parameter | None = None
     """
-    Frames per second, needed where a line holds the size alone; else it takes the place of the times in the file.
+    Frames per second: required if lines have only the size; else it replaces the times of the file.
     """
     size_unit: SizeUnit | None = None
     """
@@ -1115,7 +1115,7 @@ class HttpSimple:
     """
     objects: int | Parameter | None = None
     """
-    Objects that are asked for after it (default 4).
+    Objects requested after it (default 4).
     """
     page: int | Parameter | None = None
     """
@@ -1152,8 +1152,8 @@ class Ingest:
     """
     A live stream from an encoder to a server over one TCP connection, as OBS Studio sends it over RTMP.
 
-    Each packet of the encoder is written when the socket has taken the one before (`endpoint.send-buffer`, `endpoint.unsent-limit`); what
-    comes meanwhile waits in a queue. Pictures in it are dropped by its playing time, or the encoder's rate follows
+    Each packet of the encoder is written when the socket has accepted the previous one (`endpoint.send-buffer`, `endpoint.unsent-limit`); packets
+    that are encoded meanwhile wait in a queue. Pictures in it are dropped by its playing time, or the encoder's rate follows
     (`plugins/obs-outputs/rtmp-stream.c` of OBS Studio).
     """
 
@@ -1164,7 +1164,7 @@ class Ingest:
     """
     dynamic_bitrate: bool | Parameter | None = None
     """
-    Lower the encoder's rate in place of dropping when 200 ms wait, and raise it by a tenth of `rate` every 4 s (default
+    Lower the encoder's rate instead of dropping when the queue has 200 ms, and raise it by a tenth of `rate` every 4 s (default
     false: "Dynamically change bitrate to manage congestion").
     """
     encoder: Encoder | None = None
@@ -1173,8 +1173,8 @@ class Ingest:
     """
     media: Film | None = None
     """
-    Pictures and sound (default: what `encoder` makes up). The name of a video file may stand in place of the table, from the
-    scenario's folder: the Python package puts there what is in it.
+    Pictures and sound (default: generated by `encoder`). The name of a video file may replace the table, relative to the
+    scenario's folder: the Python package inserts its contents.
     """
     pframe_drop_threshold: Time | None = None
     """
@@ -1211,15 +1211,15 @@ class Loss:
     """
     gilbert: Gilbert | None = None
     """
-    Loses packets in bursts of random length: the Gilbert–Elliott channel with 1−h = 1 and 1−k = 0, given by what it does.
+    Loses packets in bursts of random length: the Gilbert–Elliott channel with 1−h = 1 and 1−k = 0, given by its loss rate and mean burst length.
     """
     four_state: FourState | None = None
     """
-    Loses packets in bursts that may have holes, and alone between them, with netem's parameters (`loss state`).
+    Loses packets in bursts with gaps, and single packets between them, with netem's parameters (`loss state`).
     """
     fading: Fading | None = None
     """
-    Loses every packet while the link fades, for times of random length: Gilbert's channel in time in place of packets.
+    Loses every packet during fades of random length: Gilbert's channel over time instead of packets.
     """
 
 
@@ -1232,19 +1232,19 @@ class Measure:
     bottleneck: str | None = None
     """
     The link that `drop-rate`, T/µ and the like refer to, as `from-to` (default: the dumbbell's bottleneck, else the
-    slowest link on the ways of the flows' data).
+    slowest link on the paths of the flows' data).
     """
     bursts: Bursts | None = None
     """
-    Measure what single bursts of losses do to the media flows (default: no).
+    Measure the effect of single bursts of losses on the media flows (default: no).
     """
     deliveries: bool | Parameter | None = None
     """
-    Keep the delivery time of every unit of the media flows (default false).
+    Record the delivery time of every unit of the media flows (default false).
     """
     duplicates: bool | Parameter | None = None
     """
-    Keep the age of every duplicate ACK of the media flows beside the early-retransmission threshold (default false).
+    Record the age of every duplicate ACK of the media flows and the early-retransmission threshold (default false).
     """
     percentiles: bool | Parameter | None = None
     """
@@ -1264,7 +1264,7 @@ class Measure:
     """
     transmissions: bool | Parameter | None = None
     """
-    Keep when every packet of the media flows that was lost or sent again was sent first and last (default false).
+    Record the first and last transmission of every packet of the media flows that was lost or retransmitted (default false).
     """
     warm_up: Time | None = None
     """
@@ -1325,7 +1325,7 @@ class Pie:
     """
     ecn: bool | Parameter | None = None
     """
-    Mark packets of ECN-capable senders in place of dropping them (default false) …
+    Mark packets of ECN-capable senders instead of dropping them (default false) …
     """
     limit: int | Parameter | None = None
     """
@@ -1348,7 +1348,7 @@ class Pie:
 @dataclass(kw_only=True)
 class Prague:
     """
-    Prague's parameters; those left out come from the draft.
+    Prague's parameters (defaults: the draft).
     """
 
     gain: Fraction | None = None
@@ -1365,7 +1365,7 @@ class Prague:
 @dataclass(kw_only=True)
 class Quic:
     """
-    QUIC's parameters; all else is as the library quinn has it.
+    QUIC's parameters; all other settings are the defaults of quinn.
     """
 
     congestion_control: QuicControl | None = None
@@ -1377,12 +1377,12 @@ class Quic:
 @dataclass(kw_only=True)
 class Rack:
     """
-    RACK-TLP's parameters; those left out are RFC 8985's.
+    RACK-TLP's parameters (defaults: RFC 8985).
     """
 
     adapt_window: bool | Parameter | None = None
     """
-    Widen the reordering window when DSACKs tell of needless retransmissions (default true).
+    Widen the reordering window when DSACKs report spurious retransmissions (default true).
     """
     expect_reordering: bool | Parameter | None = None
     """
@@ -1425,7 +1425,7 @@ class RateStep:
 @dataclass(kw_only=True)
 class RebufferClient:
     """
-    A client that stops and waits, as for a film.
+    A client that stalls and waits, as for a film.
     """
 
     capacity: Time | None = None
@@ -1458,7 +1458,7 @@ class Red:
     """
     gentle: bool | Parameter | None = None
     """
-    Let the probability rise to 1 at twice `max-threshold` in place of a jump there (default true).
+    Let the probability rise to 1 at twice `max-threshold`, instead of a jump (default true).
     """
     limit: int | Parameter | None = None
     """
@@ -1499,7 +1499,7 @@ class Reorder:
     """
     Packets that a link keeps back while others pass. Which ones is drawn as by netem.
 
-    netem's `delay D reorder P` lets a share P go at once and delays the others: here `probability` 1 − P and `delay` D.
+    netem's `delay D reorder P` sends a share P at once and delays the others: here `probability` 1 − P and `delay` D.
     """
 
     delay: Time
@@ -1541,7 +1541,7 @@ class RetransmissionTimer:
     """
     floor: Time | None = None
     """
-    Smallest timeout (`ns2`: 200 ms, `rfc`: 1 s, `linux`: 200 ms beside the smoothed round trip, fine-grained: 1 ms).
+    Smallest timeout (`ns2`: 200 ms, `rfc`: 1 s, `linux`: 200 ms in addition to the smoothed RTT, fine-grained: 1 ms).
     """
     initial: Time | None = None
     """
@@ -1594,7 +1594,7 @@ class Reverse:
     """
     trace: Trace | None = None
     """
-    Chances to send 1500 bytes, in milliseconds, in place of a rate: a file in mahimahi's format, or the times.
+    Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
     """
 
 
@@ -1603,7 +1603,7 @@ class Segments:
     """
     A film in segments, each coded at every rate of a ladder (HLS, DASH), over one TCP connection from the server to the viewer.
 
-    The viewer asks for a segment when the one before has come, chooses its rate by a rule, plays, and pauses when nothing is there. A
+    The viewer requests a segment when the previous one has arrived, chooses its rate by a rule, plays, and stalls when its buffer is empty. A
     live film begins when the flow starts (and `lead-time` is over): segment n is there at (n + 1)·`segment`.
     """
 
@@ -1663,7 +1663,7 @@ class SendLimit:
 @dataclass(kw_only=True)
 class Srt:
     """
-    SRT's parameters; those left out come from the draft.
+    SRT's parameters (defaults: the draft).
     """
 
     fit_playback_delay: bool | Parameter | None = None
@@ -1681,7 +1681,7 @@ class Srt:
     """
     overhead: Fraction | None = None
     """
-    Share of the measured input rate that repairs may take on top of it (Haivision's implementation: 0.25). Left out: the
+    Share of the measured input rate that retransmissions may use in addition (Haivision's implementation: 0.25). Left out: the
     limit is 1 Gb/s, the draft's default.
     """
 
@@ -1709,7 +1709,7 @@ class Start:
 @dataclass(kw_only=True)
 class Vegas:
     """
-    Vegas' thresholds, in segments of this flow that stand in the queue; those left out come from the preset.
+    Vegas' thresholds, in segments of this flow in the queue (defaults: the preset).
     """
 
     alpha: int | Parameter | None = None
@@ -1738,11 +1738,11 @@ class Application:
 
     cbr: Cbr | None = None
     """
-    One packet per period, as a camera with a constant bit rate gives; judged as media.
+    One packet per period, like a camera with a constant bit rate; measured as media.
     """
     bulk: Bulk | None = None
     """
-    As much as the transport takes.
+    As much data as the transport accepts.
     """
     webtraf: Webtraf | None = None
     """
@@ -1762,7 +1762,7 @@ class Application:
     """
     media: Media | None = None
     """
-    Frames with given times and sizes; judged as media. The name of a video file may stand in place of the table, from the
+    Frames with given times and sizes; measured as media. The name of a video file may replace the table, relative to the
     scenario's folder (`media = "clip.mp4"`): the Python package puts its frames there, each with its sound.
     """
     frames: Frames | None = None
@@ -1787,7 +1787,7 @@ class Client:
 
     deadline: DeadlineClient | None = None
     """
-    Plays every unit at its time and never waits: what is not there by then is lost.
+    Plays every unit at its time and never stalls: a unit that has not arrived by then is lost.
     """
     rebuffer: RebufferClient | None = None
     """
@@ -1798,7 +1798,7 @@ class Client:
 @dataclass(kw_only=True)
 class Pert:
     """
-    PERT's flags; those left out come from the preset.
+    PERT's flags (defaults: the preset).
     """
 
     alpha: AlphaRule | None = None
@@ -1843,10 +1843,10 @@ class Pert:
 @dataclass(kw_only=True)
 class Queue:
     """
-    The queue in front of a link: its limit if it only drops what finds it full, else the discipline with its parameters.
+    The queue in front of a link: the limit of a drop-tail queue, or a discipline with its parameters.
 
     Like ns-2's, a queue of `packets = L` lets L − 1 packets wait while one more is being sent; so do all limits here. With
-    `packets = 1` a link holds one packet: it drops what comes while it sends.
+    `packets = 1` a link holds one packet: it drops packets that arrive during a transmission.
 
     A link without a `queue` has one that never drops (`"unlimited"`).
     """
@@ -1861,7 +1861,7 @@ class Queue:
     """
     head_drop: int | Parameter | None = None
     """
-    Drops the packet that has waited longest if so many are there.
+    Drops the packet that has waited longest if the queue is full: limit in packets.
     """
     red: Red | None = None
     """
@@ -1881,14 +1881,14 @@ class Queue:
     """
     dualpi2: DualPi2 | None = None
     """
-    A low-latency queue for scalable senders beside a classic one, with coupled marking (RFC 9332).
+    A low-latency queue for scalable senders and a classic queue, with coupled marking (RFC 9332).
     """
 
 
 @dataclass(kw_only=True)
 class RealTime:
     """
-    The policies of TCP's real-time mode. Values left out come from the transport: ordinary TCP has none, `mtcp` and the other
+    The policies of TCP's real-time mode. Default values come from the transport: ordinary TCP has none, `mtcp` and the other
     real-time transports have those that their authors describe.
     """
 
@@ -1915,7 +1915,7 @@ class RealTime:
     """
     skip_notice: bool | Parameter | None = None
     """
-    Offer the SNACK option, which reports to the sender what was skipped. A peer without it gets ordinary TCP.
+    Offer the SNACK option, which reports skipped segments to the sender. A peer without it uses ordinary TCP.
     """
     skip_reduces: bool | Parameter | None = None
     """
@@ -1959,7 +1959,7 @@ class Channel:
     """
     trace: Trace | None = None
     """
-    Chances to send 1500 bytes, in milliseconds, in place of a rate: a file in mahimahi's format, or the times.
+    Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
     """
 
 
@@ -1990,20 +1990,20 @@ class Dumbbell:
 @dataclass(kw_only=True)
 class Endpoint:
     """
-    A TCP endpoint: a transport by name, and every knob the papers turn. Values left out come from the profile.
+    A TCP endpoint: a transport by name, and all settings that the papers vary. Default values come from the profile.
     """
 
     bbr1: Bbr1 | None = None
     """
-    Parameters of BBR version 1; those left out are Linux's constants (transports with `bbr1`).
+    Parameters of BBR version 1 (defaults: Linux's constants) (transports with `bbr1`).
     """
     bbr3: Bbr3 | None = None
     """
-    Parameters of BBR version 3; those left out come from the draft (transports with `bbr3`).
+    Parameters of BBR version 3 (defaults: the draft) (transports with `bbr3`).
     """
     copa: Copa | None = None
     """
-    Copa's parameters; those left out come from the paper (transports with `copa`).
+    Copa's parameters (defaults: the paper) (transports with `copa`).
     """
     cubic: Cubic | None = None
     """
@@ -2025,7 +2025,7 @@ class Endpoint:
     """
     ecn: EcnMode | None = None
     """
-    Whether queues with `ecn` may mark packets in place of dropping them (default `off`; `classic` with the `rfc` and `linux` profiles
+    Whether queues with `ecn` may mark packets instead of dropping them (default `off`; `classic` with the `rfc` and `linux` profiles
     and `tfrc`; `prague` always has `accurate`).
     """
     hold_new_data: bool | Parameter | None = None
@@ -2042,7 +2042,7 @@ class Endpoint:
     """
     mss: int | Parameter | None = None
     """
-    Payload bytes of a full segment (`ns2`: 1000; else what Ethernet's 1500 leave beside headers: 1448 with timestamps, 1460 without).
+    Payload bytes of a full segment (`ns2`: 1000; else Ethernet's 1500 minus headers: 1448 with timestamps, 1460 without).
     """
     nagle: bool | Parameter | None = None
     """
@@ -2060,11 +2060,11 @@ class Endpoint:
     """
     pert: Pert | None = None
     """
-    PERT's flags; those left out come from the preset (transports with `pert`).
+    PERT's flags (defaults: the preset) (transports with `pert`).
     """
     prague: Prague | None = None
     """
-    Prague's parameters; those left out come from the draft (transports with `prague`).
+    Prague's parameters (defaults: the draft) (transports with `prague`).
     """
     precise_halving: bool | Parameter | None = None
     """
@@ -2072,7 +2072,7 @@ class Endpoint:
     """
     profile: Profile | None = None
     """
-    Whose rules to follow: `rfc` (current standards, the default), `linux` (what today's senders do) or `ns2` (what the papers ran on).
+    The rules of the endpoint: `rfc` (current standards, the default), `linux` (Linux 6.18) or `ns2` (ns-2.35, as in the papers).
     """
     quic: Quic | None = None
     """
@@ -2111,7 +2111,7 @@ class Endpoint:
     """
     spurious_rto_detection: bool | Parameter | None = None
     """
-    F-RTO, RFC 5682: send new data after a timeout, and take it back if what was sent before it arrives (default
+    F-RTO, RFC 5682: send new data after a timeout, and undo its reduction if data sent before it is acknowledged (default
     false; `earlybird-rt`, and `linux` where it can be: true).
     """
     srt: Srt | None = None
@@ -2138,15 +2138,15 @@ class Endpoint:
     """
     unsent_limit: int | Parameter | None = None
     """
-    While so many bytes written have not been sent, the socket takes no more: `TCP_NOTSENT_LOWAT` (default: no limit).
+    Bytes written and not sent from which on the socket accepts no more: `TCP_NOTSENT_LOWAT` (default: no limit).
     """
     vegas: Vegas | None = None
     """
-    Vegas' thresholds, in segments of this flow that stand in the queue; those left out come from the preset (transports with `vegas`).
+    Vegas' thresholds, in segments of this flow in the queue (defaults: the preset) (transports with `vegas`).
     """
     window: int | Parameter | None = None
     """
-    Largest window in segments (`ns2`: 64; else as many as the receive buffer holds; without one 6 MiB, or twice rate × round trip of the way if that is more).
+    Largest window in segments (`ns2`: 64; else the size of the receive buffer; without one 6 MiB, or twice the BDP of the path if that is more).
     """
     window_reduction: WindowReduction | None = None
     """
@@ -2157,7 +2157,7 @@ class Endpoint:
 @dataclass(kw_only=True)
 class Flow:
     """
-    A group of like flows.
+    A group of flows with equal settings.
     """
 
     application: Application
@@ -2203,7 +2203,7 @@ class Flow:
     """
     transport: Transport | None = None
     """
-    The transport, in place of `endpoint.transport`.
+    The transport, instead of `endpoint.transport`.
     """
 
 
@@ -2255,7 +2255,7 @@ class Link:
     """
     trace: Trace | None = None
     """
-    Chances to send 1500 bytes, in milliseconds, in place of a rate: a file in mahimahi's format, or the times.
+    Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
     """
 
 
@@ -2278,7 +2278,7 @@ class Network:
 @dataclass(kw_only=True)
 class Scenario:
     """
-    One experiment: a network, the flows that cross it, and what to measure.
+    One experiment: a network, the flows that cross it, and the measurements.
     """
 
     duration: Time
@@ -2299,7 +2299,7 @@ class Scenario:
     """
     endpoint: Endpoint | None = None
     """
-    Settings of every endpoint unless a flow says otherwise.
+    Settings of every endpoint; a flow may override them.
     """
     measure: Measure | None = None
     """
@@ -2307,7 +2307,7 @@ class Scenario:
     """
     parameters: dict[str, Any] | None = None
     """
-    Named values with defaults; `"$name"` elsewhere stands for the value.
+    Named values with defaults; `"$name"` elsewhere is replaced by the value.
     """
     sweep: Sweep | None = None
     """
