@@ -1248,7 +1248,7 @@ class Measure:
     """
     percentiles: bool | Parameter | None = None
     """
-    Keep every queueing delay and every RTT sample for their percentiles (default false): 8 bytes each.
+    Record every queueing delay and every RTT sample for their percentiles (default false): 8 bytes each.
     """
     queue_positions: bool | Parameter | None = None
     """

@@ -62,7 +62,7 @@ def _single_runs(item: Item) -> Iterator[tuple[Plot, Point]]:
 
 
 def _with_delay(study: Study, point: Point) -> Iterator[Point]:
-    """Yield the points of a quantity's terms, and those at which a start-up delay that has a name is found."""
+    """Yield the points of a quantity's terms, and those at which a startup delay that has a name is found."""
     for term in terms(point):
         yield term
         if (delay := term.get("delay")) in study.delays:
