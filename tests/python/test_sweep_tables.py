@@ -42,7 +42,7 @@ def test_a_table_of_many_runs_took_a_query_for_each(tmp_path: Path) -> None:
         shutil.copytree(first, store.folder(run.key))
     started = time.process_time()
     flows = SweepResult(planned, store, made=0).table("flows").collect()
-    assert time.process_time() - started < 5, "17 s with a query per run"
+    assert time.process_time() - started < 2, "4.7 s with a query per run, and over 170 s of 5000"
     assert flows["seed"].to_list() == [seed for seed in range(1, runs + 1) for _ in range(4)]
 
 
