@@ -105,14 +105,17 @@ class SweepResult:
         """Return `table` as a `pandas.DataFrame`; raises `MissingPackageError` if pandas is not installed."""
         return pandas_tables.to_pandas(self.table(name).collect())
 
-    def plot(self, measure: str | None = None) -> notebook.Picture:
+    def plot(
+        self, measure: str | None = None, *, table: str | None = None, group: str | None = None
+    ) -> notebook.Picture:
         """
         Draw one measure along the first key of the grid, a line for each combination of the others.
 
-        It is a column of `runs` with numbers (default: the first that the sweep's table shows); with several seeds the
-        means have 90 % intervals.
+        It is a column of `runs` with numbers (default: the first that the sweep's table shows), or the mean of one of a
+        results table, such as ``plot("throughput_bps", table="flows", group="video")``; with several seeds the means
+        have 90 % intervals.
         """
-        return notebook.Picture(sweep_plot.chart(self, measure))
+        return notebook.Picture(sweep_plot.chart(self, measure, table, group))
 
     def __repr__(self) -> str:
         """Show itself in a shell: the grid, the seeds and the folder of the results."""

@@ -140,3 +140,30 @@ def test_a_picture_is_saved_by_its_ending(sweep: SweepResult, tmp_path: Path) ->
     assert (tmp_path / "sweep.svg").read_bytes().startswith(b"<?xml")
     with pytest.raises(InputError, match=r"sweep\.pdf: a picture's name ends in \.png or \.svg"):
         sweep.plot().save(tmp_path / "sweep.pdf")
+
+
+def test_a_sweep_drew_no_column_of_its_flows(sweep: SweepResult) -> None:
+    picture = sweep.plot("throughput_bps", table="flows", group="video")
+    first = picture.chart.panels[0].marks[0]
+    assert isinstance(first, Curve)
+    flows = sweep.table("flows").collect()
+    own = [flows.filter(run_transport="sack", pairs=pairs, group="video")["throughput_bps"] for pairs in (1, 2)]
+    assert [*first.y] == pytest.approx([values.mean() for values in own])
+    axes = [picture.specification["concat"][0]["encoding"][name]["axis"]["title"] for name in "xy"]
+    assert axes[0] == ["pairs"]
+    assert axes[1][0].endswith("(bit/s)")
+
+
+@pytest.mark.parametrize(
+    ("table", "group", "message"),
+    [
+        ("flows", "vidoe", r"group = 'vidoe': there is no such group of flows; did you mean 'video'\?"),
+        ("links", "video", r"group = video: the table 'links' has no groups"),
+        (None, "video", r'group = video: runs have no groups\. hint: table="flows" has'),
+    ],
+)
+def test_a_group_that_a_sweep_cannot_draw_is_named(
+    sweep: SweepResult, table: str | None, group: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        sweep.plot(table=table, group=group)
