@@ -13,7 +13,7 @@ from earlybird.errors import EarlybirdError, InputError, ScenarioError
 from earlybird.internet import GATEWAY, masquerade, resolver, resolver_hint
 from earlybird.loading import DEFAULT_SEED, Overrides, ScenarioLike, override_texts, path_of, resolve_network
 from earlybird.outputs import check_outputs
-from earlybird.quantities import complete_rate
+from earlybird.quantities import complete_rate, parse_duration, parse_rate
 from earlybird.runs import checked_seed
 from earlybird.state_file import states_to
 
@@ -55,7 +55,7 @@ def link(
     duplicate: str | None = None,
 ) -> dict[str, Any]:
     """Describe one direction of a link as scenarios do, from the words of `earlybird emulate`."""
-    channel: dict[str, Any] = {"delay": delay, "queue": _queue(queue)}
+    channel: dict[str, Any] = {"delay": delay, "queue": _queue(queue, rate)}
     channel |= {} if rate is None else {"rate": complete_rate(rate)}
     channel |= {} if trace is None else {"trace": str(Path(trace).resolve())}
     channel |= {} if loss is None else {"loss": [{"bernoulli": {"probability": loss}}]}
@@ -63,12 +63,21 @@ def link(
     return channel | ({} if duplicate is None else {"duplicate": {"probability": duplicate}})
 
 
+PACKET = 1500  # bytes; the smallest queue that is stated as a time
+
 LATE = "10ms"  # extra delay of reordered packets, as in netem's manual
 
 
-def _queue(text: str) -> str | dict[str, Any]:
+def _queue(text: str, rate: str | None) -> str | dict[str, Any]:
     if text == "unlimited":
         return text
+    seconds = parse_duration(text) if text.endswith("s") else None
+    if seconds is not None:
+        if rate is None:
+            raise InputError(
+                f"queue = {text}: a time needs the rate of the link; give bytes, such as 64kB, or packets."
+            )
+        return {"bytes": max(round(parse_rate(complete_rate(rate)) * seconds / 8), PACKET)}
     if text.isdecimal():
         return {"packets": int(text)}
     for suffix, factor in (("kB", 1000), ("KiB", 1024), ("MB", 10**6), ("MiB", 2**20), ("B", 1)):

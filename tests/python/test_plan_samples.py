@@ -8,12 +8,17 @@ import pytest
 from scipy import stats
 
 import earlybird
+from earlybird import InputError
+from earlybird.emulation import link
 from earlybird.planning.answer import unseen
 from earlybird.planning.measured import ping
 from earlybird.planning.samples import LossSample, exact_interval
+from earlybird.planning.view import description
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from earlybird.planning import Plan
 
 
 @pytest.mark.parametrize(("lost", "sent"), [(0, 100), (1, 100), (7, 2000), (300, 1000), (5, 5)])
@@ -78,3 +83,49 @@ def test_round_trips_of_half_a_second_were_not_in_the_answer(tmp_path: Path) -> 
     found = earlybird.plan(request)
     assert found.longest_delay == pytest.approx(found.delay + 0.475, abs=1e-3)
     assert "round trips of up to 0.50 s, as measured" in found.answer
+
+
+# Other traffic, and queues in time
+
+
+def short_plan(**given: object) -> Plan:
+    common = {"bitrate": "1Mb/s", "rate": "10Mb/s", "rtt": "20ms", "duration": "10s", "seeds": [1, 2]}
+    return earlybird.plan(earlybird.PlanRequest(**{**common, "transports": ["bbr"], **given}))  # type: ignore[arg-type]
+
+
+def test_a_queue_is_stated_in_time() -> None:
+    assert earlybird.PlanRequest(rate="10Mb/s", rtt="20ms", queue="400ms").path.queue == "500000B"
+    assert link(rate="10M", queue="400ms")["queue"] == {"bytes": 500_000}
+    with pytest.raises(InputError, match="needs the rate of the link"):
+        link(queue="400ms")
+
+
+def test_a_large_queue_without_an_upload_was_the_whole_answer() -> None:
+    found = short_plan(queue="400ms")
+    assert found.other is not None
+    assert found.other.path.beside == "upload"
+    assert found.other.delay > found.delay + 0.1
+    assert " With an upload on the line " in found.answer
+    assert short_plan(queue="30ms").other is None
+    assert short_plan(queue="400ms", beside="none").other is None
+
+
+@pytest.mark.parametrize(
+    ("beside", "words"),
+    [("upload", "an upload on"), ("household", "an upload and a call on"), ("3", "3 other viewers on")],
+)
+def test_other_traffic_that_is_asked_for_is_in_the_answer(beside: str, words: str) -> None:
+    found = short_plan(beside=beside)
+    assert found.path.beside == beside
+    assert found.other is not None
+    assert found.other.path.beside == "none"
+    assert found.other.delay <= found.delay
+    assert "With nothing else on the line" in found.answer
+    assert found.to_dict()["beside"] == beside
+    assert words in description(found)
+
+
+@pytest.mark.parametrize("beside", ["0", "201", "cats", "²"])
+def test_other_traffic_that_is_not_known_is_an_error(beside: str) -> None:
+    with pytest.raises(InputError, match=f"beside = {beside}"):
+        short_plan(beside=beside)

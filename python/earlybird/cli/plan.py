@@ -73,7 +73,15 @@ def command(
     ] = None,
     queue: Annotated[
         str | None,
-        typer.Option(help="Queue of the link: 64kB, 100 (packets), codel, …", show_default="rate × round trip"),
+        typer.Option(help="Queue of the link: 64kB, 500ms, 100 (packets), codel, …", show_default="rate × round trip"),
+    ] = None,
+    beside: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TRAFFIC",
+            help="Other traffic: none, upload, household, or a number of other viewers; the answer has both cases.",
+            show_default="upload, if the queue is large",
+        ),
     ] = None,
     profile: Annotated[
         str | None,
@@ -137,6 +145,7 @@ def command(
         loss=loss,
         burst=burst,
         queue=queue,
+        beside=beside,
         profile=profile,
         measured=measured,
         goal=goal,

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.files import finite
+from earlybird.planning.beside import title
 from earlybird.planning.estimates import disagree
 from earlybird.planning.samples import share_text
 from earlybird.planning.selection import SAMPLE_SIZES, is_noticeably_longer
@@ -40,7 +41,18 @@ def delay_text(seconds: float) -> str:
 
 def answer(plan: Plan) -> str:
     """Answer in two sentences: what to use, and how sure that is; or what decides, and what to measure."""
-    return f"{_choice(plan)} {_sureness(plan)}" if plan.is_settled else _open(plan)
+    sentences = f"{_choice(plan)} {_sureness(plan)}" if plan.is_settled else _open(plan)
+    return sentences if plan.other is None else f"{sentences} {_other(plan.other)}"
+
+
+def _other(plan: Plan) -> str:
+    """Return the answer for the same line with other traffic, or without it."""
+    where = f"With {title(plan.path.beside)}"
+    if not math.isfinite(plan.delay):
+        return f"{where} none of these senders carries {plan.stream.clip.path.name}{_smaller(plan)}."
+    verb = "stay with" if plan.choice is plan.baseline else "use"
+    start = f"{WORDS[plan.stream.goal][0]} {delay_text(plan.delay + plan.waiting)}"
+    return f"{where} {verb} {plan.choice.candidate.name}: {start}."
 
 
 def _open(plan: Plan) -> str:
@@ -200,6 +212,13 @@ def document(plan: Plan) -> dict[str, Any]:
         "longest_delay_s": plan.longest_delay,
         "clear": plan.is_clear and plan.is_settled,
         "settled": plan.is_settled,
+        "beside": path.beside,
+        "other": plan.other
+        and {
+            "beside": plan.other.path.beside,
+            "choice": plan.other.choice.candidate.name,
+            "delay_s": plan.other.delay,
+        },
         "ends": [
             {"loss": end.path.loss, "choice": end.choice.candidate.name, "delay_s": end.delay} for end in plan.ends
         ],

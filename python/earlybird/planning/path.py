@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.emulation import link
 from earlybird.errors import InputError
+from earlybird.planning.beside import NONE
+from earlybird.quantities import parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 FEWEST_BYTES: Final = 15_000
 """Bytes of the smallest queue: ten full packets, without which no window can grow on a slow line."""
+
+LEAST_QUEUE: Final = 1500  # bytes of a packet
 
 LEAST_ROUND_TRIP: Final = 0.0001  # seconds; shorter ones are those of one machine
 
@@ -70,6 +74,7 @@ class NetworkPath:
     queue: str
     trace: tuple[int, ...] | None = None
     loss_sample: LossSample | None = None
+    beside: str = NONE  # the other traffic on the line
     jitter: float = 0.0
     """Seconds by which nearly all round trips over the idle line are longer than the median at most; not simulated."""
     facts: tuple[str, ...] = ()
@@ -78,6 +83,10 @@ class NetworkPath:
     def loss_ends(self) -> tuple[float, ...]:
         """The ends of the interval of losses, where that is known and wide."""
         return () if self.loss_sample is None or self.loss_sample.is_narrow else self.loss_sample.interval
+
+    def with_traffic(self, beside: str) -> NetworkPath:
+        """Return the same line with other traffic on it."""
+        return dataclasses.replace(self, beside=beside, loss_sample=None)
 
     def with_loss(self, share: float) -> NetworkPath:
         """Return the same line with another share of losses."""
@@ -127,7 +136,7 @@ def completed(findings: Measurements) -> NetworkPath:
         round_trip=round_trip,
         loss=loss,
         mean_burst=burst,
-        queue=findings.queue or _queue(findings, findings.rate, round_trip),
+        queue=_queue(findings, findings.rate, round_trip),
         trace=findings.trace,
         loss_sample=findings.loss_sample,
         jitter=max((findings.longest_ping or 0.0) - round_trip, 0.0),
@@ -136,9 +145,19 @@ def completed(findings: Measurements) -> NetworkPath:
 
 
 def _queue(findings: Measurements, rate: float, round_trip: float) -> str:
-    """Return the queue that a transfer was seen to fill, and one round trip of the line at least."""
+    """Return the queue: one that was given, in time too; that a transfer was seen to fill; or one round trip."""
+    if findings.queue and not _is_duration(findings.queue):
+        return findings.queue
+    if findings.queue:
+        seconds = parse_duration(findings.queue) or 0.0
+        return f"{max(round(rate * seconds / 8), LEAST_QUEUE)}B"
     waited = max((findings.longest_transfer or 0.0) - round_trip, round_trip)
     return f"{max(round(rate * waited / 8), FEWEST_BYTES)}B"
+
+
+def _is_duration(text: str) -> bool:
+    """Return whether a queue is stated as a time."""
+    return text.endswith("s") and parse_duration(text) is not None
 
 
 def _sentence(findings: Measurements) -> str:

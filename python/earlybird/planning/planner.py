@@ -14,6 +14,7 @@ from earlybird.formatting import format_rate
 from earlybird.media import film_of
 from earlybird.planning.advice import advice, repeat_measurement
 from earlybird.planning.answer import answer, document
+from earlybird.planning.beside import NONE, checked, usual
 from earlybird.planning.candidates import BASELINE, Candidate, candidates
 from earlybird.planning.estimates import FormulaEstimate, formula_estimate
 from earlybird.planning.path import Measurements, NetworkPath, completed, merged
@@ -83,6 +84,7 @@ class Plan:
     is_clear: bool
     open_candidates: tuple[CandidateResult, ...]  # the senders left, if it is not clear
     ends: tuple[Plan, ...] = ()  # the same over the fewest and the most losses that the measurement leaves open
+    other: Plan | None = None  # the same with other traffic on the line, or without it
 
     @property
     def baseline(self) -> CandidateResult:
@@ -142,7 +144,10 @@ class PlanRequest:
     burst : float
         Packets that are lost in a row, on average (default 1: independently).
     queue : str
-        The queue of the bottleneck: ``"64kB"``, ``"100"`` packets, ``"codel"`` (default: the path's BDP).
+        The queue of the bottleneck: ``"64kB"``, ``"500ms"``, ``"100"`` packets, ``"codel"`` (default: the path's BDP).
+    beside : str
+        Other traffic on the line: ``"none"``, ``"upload"``, ``"household"``, or a number of further viewers. The answer
+        has both cases (default: an upload where the queue is larger than two round trips).
     profile : str
         A profile from `earlybird.planning.profiles`: ``"dsl"``, ``"lte"``, …
     measured : sequence of Measurements
@@ -168,6 +173,7 @@ class PlanRequest:
     loss: str | float | None = None
     burst: float | None = None
     queue: str | None = None
+    beside: str | None = None
     profile: str | None = None
     measured: Sequence[Measurements] = ()
     goal: Goal = "live"
@@ -187,7 +193,8 @@ class PlanRequest:
             mean_burst=self.burst,
             queue=self.queue,
         )
-        return completed(merged([*([profile_named(self.profile)] if self.profile else []), *self.measured, given]))
+        path = completed(merged([*([profile_named(self.profile)] if self.profile else []), *self.measured, given]))
+        return dataclasses.replace(path, beside=NONE if self.beside is None else checked(self.beside))
 
     @property
     def film(self) -> Clip:
@@ -249,6 +256,7 @@ def plan(request: PlanRequest, *, jobs: int | None = None, progress: bool = Fals
     'cubic'
     """
     path, senders = request.path, candidates(request.transports, request.baseline, request.goal)
+    traffic = usual(path) if request.beside is None else path.beside
     stream = request.stream(path, senders)
     check_it_fits(stream, path)
     found = _decide(request, stream, path, senders, jobs, progress=progress)
@@ -258,7 +266,11 @@ def plan(request: PlanRequest, *, jobs: int | None = None, progress: bool = Fals
         for share in path.loss_ends
         if share != path.loss
     ]
-    return dataclasses.replace(found, ends=tuple(ends))
+    other = None
+    if traffic != NONE:
+        line = path.with_traffic(NONE if path.beside != NONE else traffic)
+        other = _decide(others, stream, line, senders, jobs, progress=progress)
+    return dataclasses.replace(found, ends=tuple(ends), other=other)
 
 
 def _duration(text: str, what: str) -> float:

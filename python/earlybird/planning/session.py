@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from earlybird.loading import resolve
+from earlybird.planning import beside
+from earlybird.planning.beside import LEAD, NONE
 from earlybird.player import LATE_SHARE_ALLOWED, Timeliness, play
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from earlybird.planning.stream import StreamSpec
 
 GROUP: Final = "film"
+FLOW: Final = "film0"  # its only flow
 
 STARTS_WITHIN: Final = 1.0
 """Seconds in which a film begins at random, so that no two sessions meet the same losses at the same frames."""
@@ -68,15 +71,16 @@ def scenario(path: NetworkPath, stream: StreamSpec, candidate: Candidate, delay:
     if candidate.transport == "srt":
         endpoint["srt"] = {"fit-playback-delay": True}
     flow = {"name": GROUP, "from": "sender", "to": "viewer", "application": stream.application()}
-    flow["start"] = {"uniform": ["0s", f"{STARTS_WITHIN:g}s"]}
+    lead = LEAD if path.beside != NONE else 0.0
+    flow["start"] = {"uniform": [f"{lead:g}s", f"{lead + STARTS_WITHIN:g}s"]}
     if delay is not None:
         flow["client"] = {"deadline": {"playback-delay": f"{round(1e6 * delay)}us"}}
     return {
         "title": f"{stream.clip.path.name}, {stream.goal}, by {candidate.name}",
-        "duration": f"{stream.run_length + STARTS_WITHIN:g}s",
+        "duration": f"{stream.run_length + lead + STARTS_WITHIN:g}s",
         "endpoint": endpoint,
         "network": path.network(),
-        "flows": [flow],
+        "flows": [flow, *beside.flows(path.beside, flow)],
         "measure": {"deliveries": True},
     }
 
@@ -145,8 +149,10 @@ class SessionRunner:
     def _session(self, seed: int, delay: float | None) -> Session:
         outcome = self._scenario(delay).run(seed, watch=self._watch)
         frames, flows, end = outcome["tables"]["deliveries"], outcome["tables"]["flows"], self._stream.run_length
-        written, delivered = self._on_time(frames["written_s"], frames["delivered_s"])
-        limited_share = float(sum(np.nan_to_num(flows[key]).item() for key in WINDOW_KEYS))
+        own = np.asarray(frames["flow"]) == FLOW
+        written, delivered = self._on_time(frames["written_s"][own], frames["delivered_s"][own])
+        row = np.asarray(flows["flow"]) == FLOW
+        limited_share = float(sum(np.nan_to_num(flows[key][row]).item() for key in WINDOW_KEYS))
         delay_needed = needed_delay(written, delivered, end, self._late, delay)
         delivered_share = float(np.isfinite(delivered).mean())
         return Session(delay_needed, written, delivered, end, limited_share, delivered_share)
