@@ -11,6 +11,7 @@ mod ecn;
 mod emulation;
 mod encoder;
 mod endpoint;
+mod harm;
 mod invariants;
 mod link_measures;
 mod link_paths;
@@ -125,6 +126,23 @@ pub type ProgressCallback<'a> = &'a mut dyn FnMut(f64) -> bool;
 ///
 /// See [`RunError`].
 pub fn run(
+    scenario: &Scenario,
+    seed: u64,
+    outputs: &Outputs,
+    keep_going: ProgressCallback<'_>,
+) -> Result<Report, RunError> {
+    let (Some(harmful), Some(alone)) = (&scenario.measure.harm_by, harm::without_group(scenario)) else {
+        return run_beside(scenario, seed, outputs, keep_going);
+    };
+    // Each of the two runs is half of the progress. Files are those of the run with all flows.
+    let alone = run_beside(&alone, seed, &Outputs::default(), &mut |share| keep_going(share / 2.0))?;
+    let mut report = run_beside(scenario, seed, outputs, &mut |share| keep_going(0.5 + share / 2.0))?;
+    harm::append(harmful, &mut report, &alone);
+    Ok(report)
+}
+
+/// Runs all flows of a scenario beside one another.
+fn run_beside(
     scenario: &Scenario,
     seed: u64,
     outputs: &Outputs,

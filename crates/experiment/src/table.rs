@@ -21,6 +21,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// Returns a column by name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|(known, _)| *known == name).map(|(_, column)| column)
+    }
+
     /// Appends a column of floats.
     #[must_use]
     pub fn float(mut self, name: &'static str, values: impl IntoIterator<Item = f64>) -> Self {

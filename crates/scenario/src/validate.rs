@@ -10,7 +10,7 @@ mod real_time;
 mod segments;
 mod traffic;
 
-use crate::model::{Network, Scenario, Seeds, Sweep};
+use crate::model::{Flow, Network, Scenario, Seeds, Sweep};
 use crate::overrides::check_key;
 use crate::schema_walk::SchemaNode;
 use earlybird_transport::{ScenarioError, Time, did_you_mean, join, listed, nearest, positive};
@@ -61,8 +61,17 @@ fn validate_measure(scenario: &Scenario) -> Result<(), ScenarioError> {
     let measure = &scenario.measure;
     before_the_end(measure.warm_up, scenario.duration, "measure.warm-up")?;
     measure.series.map_or(Ok(()), |series| positive(series, "measure.series"))?;
+    measure.harm_by.as_ref().map_or(Ok(()), |group| validate_harm_by(group, &scenario.flows))?;
     let Some(bottleneck) = &measure.bottleneck else { return Ok(()) };
     known(bottleneck, &scenario.network.link_names(), "measure.bottleneck", "is not a link")
+}
+
+fn validate_harm_by(group: &str, flows: &[Flow]) -> Result<(), ScenarioError> {
+    let path = "measure.harm-by";
+    let groups: Vec<String> = flows.iter().map(|flow| flow.name.clone()).collect();
+    known(group, &groups, path, "is not a group of flows")?;
+    let error = || ScenarioError::new(path, "is the only group of flows").text(group);
+    ensure(groups.len() > 1, || error().hint("add the flows that it may harm."))
 }
 
 fn before_the_end(time: Time, duration: Time, path: &str) -> Result<(), ScenarioError> {

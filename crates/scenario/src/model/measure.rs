@@ -16,6 +16,9 @@ pub struct Measure {
     /// slowest link on the paths of the flows' data).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<String>,
+    /// Group of flows whose harm to the others is measured (default: none): the run is made again without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub harm_by: Option<String>,
     /// Time between two samples of the time series (default: no series).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Time>,
@@ -88,6 +91,7 @@ impl Default for Measure {
             warm_up: Time::from_secs(100),
             start_up_delays: (1..=20).map(Time::from_secs).collect(),
             bottleneck: None,
+            harm_by: None,
             series: None,
             duplicates: false,
             queue_positions: false,
