@@ -1246,6 +1246,10 @@ class Measure:
     """
     Record the age of every duplicate ACK of the media flows and the early-retransmission threshold (default false).
     """
+    harm_by: str | None = None
+    """
+    Group of flows whose harm to the others is measured (default: none): the run is made again without it.
+    """
     percentiles: bool | Parameter | None = None
     """
     Record every queueing delay and every RTT sample for their percentiles (default false): 8 bytes each.

@@ -72,7 +72,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, ...]:
     bursts = [{"periodic": {"period": 200, "burst": 3}}]
     measured = {"measure.start-up-delays": STARTUP_DELAYS, "measure.bursts": {"count": 3}}
     overrides = {"duration": "25s", **measured, "network.dumbbell.bottleneck.loss": bursts}
-    return run(SMALL + MEASURED, overrides=overrides), run(VARIED + MEASURED + "".join(VARIED_FLOWS))
+    varied = VARIED + MEASURED + "".join(VARIED_FLOWS)
+    return run(SMALL + MEASURED, overrides=overrides), run(varied, overrides={"measure.harm-by": "web"})
 
 
 def named(entries: Iterable[str]) -> list[str]:

@@ -1,5 +1,5 @@
 //! The harm that a group of flows does to the others: R. Ware, M. K. Mukerjee, S. Seshan and J. Sherry, "Beyond Jain's
-//! Fairness Index: Setting the Bar For The Deployment of Congestion Control Algorithms", HotNets 2019.
+//! Fairness Index: Setting the Bar For The Deployment of Congestion Control Algorithms", `HotNets` 2019.
 
 use crate::report::Report;
 use crate::table::{Column, Summary, Value};
@@ -8,25 +8,24 @@ use earlybird_scenario::Scenario;
 /// Returns the scenario without the group whose harm is measured, if it is.
 pub(crate) fn without_group(scenario: &Scenario) -> Option<Scenario> {
     let harmful = scenario.measure.harm_by.as_ref()?;
-    let mut alone = scenario.clone();
+    let mut solo = scenario.clone();
     // Random streams belong to names, so that the other flows are what they were.
-    alone.flows.retain(|flow| flow.name != *harmful);
-    Some(alone)
+    solo.flows.retain(|flow| flow.name != *harmful);
+    Some(solo)
 }
 
 /// Appends the harm to the summary of a run, from the run without the group.
-pub(crate) fn append(harmful: &str, beside: &mut Report, alone: &Report) {
-    let of_both =
-        |column, reduce: fn(&[f64]) -> f64| [&*beside, alone].map(|run| reduce(&others(run, harmful, column)));
-    let [rate, rate_alone] = of_both("throughput_bps", sum);
-    let [delay, delay_alone] = of_both("delay_p95_ms", mean);
+pub(crate) fn append(harmful: &str, beside: &mut Report, solo: &Report) {
+    let of_both = |column, reduce: fn(&[f64]) -> f64| [&*beside, solo].map(|run| reduce(&others(run, harmful, column)));
+    let [rate, rate_solo] = of_both("throughput_bps", sum);
+    let [delay, delay_solo] = of_both("delay_p95_ms", mean);
     let mut harm = Summary::new();
     // More throughput is better, and less delay: harm is the part of the better value that is lost.
-    if rate_alone > 0.0 {
-        harm.push(("harm_throughput".into(), Value::Float((rate_alone - rate) / rate_alone)));
+    if rate_solo > 0.0 {
+        harm.push(("harm_throughput".into(), Value::Float((rate_solo - rate) / rate_solo)));
     }
-    if delay > 0.0 && delay_alone.is_finite() {
-        harm.push(("harm_delay".into(), Value::Float((delay - delay_alone) / delay)));
+    if delay > 0.0 && delay_solo.is_finite() {
+        harm.push(("harm_delay".into(), Value::Float((delay - delay_solo) / delay)));
     }
     beside.summary.append(&mut harm);
 }

@@ -131,13 +131,13 @@ pub fn run(
     outputs: &Outputs,
     keep_going: ProgressCallback<'_>,
 ) -> Result<Report, RunError> {
-    let (Some(harmful), Some(alone)) = (&scenario.measure.harm_by, harm::without_group(scenario)) else {
+    let (Some(harmful), Some(solo)) = (&scenario.measure.harm_by, harm::without_group(scenario)) else {
         return run_beside(scenario, seed, outputs, keep_going);
     };
     // Each of the two runs is half of the progress. Files are those of the run with all flows.
-    let alone = run_beside(&alone, seed, &Outputs::default(), &mut |share| keep_going(share / 2.0))?;
+    let solo = run_beside(&solo, seed, &Outputs::default(), &mut |share| keep_going(share / 2.0))?;
     let mut report = run_beside(scenario, seed, outputs, &mut |share| keep_going(0.5 + share / 2.0))?;
-    harm::append(harmful, &mut report, &alone);
+    harm::append(harmful, &mut report, &solo);
     Ok(report)
 }
 
