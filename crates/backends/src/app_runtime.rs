@@ -12,7 +12,7 @@ use earlybird_units::{Duration, Instant};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The state of a connection beside that of its hosts.
+/// The state of a connection, in addition to that of its hosts.
 pub(crate) struct ConnectionState {
     flow: FlowId,
     sender: SenderId,
@@ -127,7 +127,7 @@ impl<H: Hosts> AppRuntime<H> {
         }
     }
 
-    /// Does what is due: measurements first, then applications.
+    /// Executes what is due: measurements first, then applications.
     fn do_due(&mut self, now: Instant) {
         // Measurements come before applications, as probes have another kind of event in the simulator: what is written
         // now does not count.
@@ -141,7 +141,7 @@ impl<H: Hosts> AppRuntime<H> {
         }
         for sender in self.apps.senders() {
             if let Some(due) = self.apps.take_due_sender(sender, now) {
-                // The sender is told the time at which it was due: that this machine is late counts as delay of the unit.
+                // The sender gets the time at which it was due: lateness of this machine counts as delay of the unit.
                 with_sender(self, sender, due, |sender, io| sender.on_wake(io));
             }
         }
@@ -179,7 +179,7 @@ impl<H: Hosts> AppRuntime<H> {
     fn check_drained(&mut self, now: Instant) {
         for number in 0..self.connections.len() {
             let id = ConnectionId(number as u32);
-            // A system call per connection: asked only while an answer can matter.
+            // A system call per connection: made only while its result can matter.
             if self.connections[number].may_drain() && self.hosts.is_drained(id) {
                 self.connections[number].is_undrained = false;
                 let sender = self.connections[number].sender;
@@ -195,10 +195,10 @@ impl<H: Hosts> AppRuntime<H> {
         }
     }
 
-    /// Writes waiting bytes while the opener has room, then closes if asked for.
+    /// Writes waiting bytes while the opener has room, then closes if requested.
     pub(crate) fn flush(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.0 as usize];
-        // Sockets take what they have room for: try until one takes nothing, then wait for `Writable`.
+        // Sockets accept as much as they have room for: write until one accepts nothing, then wait for `Writable`.
         while connection.waiting > 0 {
             let taken = self.hosts.write(id, connection.waiting);
             connection.waiting -= taken;
@@ -271,7 +271,7 @@ impl<H: Hosts> AppRuntime<H> {
         }
     }
 
-    /// Reads the next part of a unit. With `may_skip`, a transport of frames may skip what is missing.
+    /// Reads the next part of a unit. With `may_skip`, a transport of frames may skip missing data.
     pub(crate) fn read_unit_part(&mut self, id: ConnectionId, may_skip: bool) -> Option<Part> {
         let flow = self.connections[id.0 as usize].flow;
         if !self.flows[flow.0 as usize].has_frames {

@@ -1,4 +1,4 @@
-//! The two namespaces of a network in real time: where their hosts are, and how the links tell their flows apart.
+//! The two namespaces of a network in real time: their hosts, and the addresses by which the links distinguish flows.
 
 use crate::error::machine_error;
 use earlybird_emulator::shell::host_config;
@@ -20,7 +20,7 @@ pub(crate) struct NamespacePair {
 const SMALLEST_MTU: u64 = 1280;
 
 impl NamespacePair {
-    /// Makes both, for packets of up to so many bytes.
+    /// Creates both, for packets of limited size in bytes.
     pub(crate) fn new(largest: u64) -> Result<Self, RunError> {
         // The device must carry the largest segment in one packet, since the simulator does not fragment.
         let mtu = largest.clamp(SMALLEST_MTU, u16::MAX.into()) as u16;

@@ -139,7 +139,7 @@ impl HostsEnd {
 fn report(setup: &RunSetup<'_>, backend: &'static str, mut hosts: HostsEnd, links: &LinksEnd) -> Report {
     let stats = &links.stats;
     let undelivered = stats.undelivered + hosts.lost;
-    // Packets left so late, or were lost between links and hosts, or these acted so late, that the run is not what the scenario says.
+    // The lateness of links or hosts, or losses between them, are so large that the run does not represent the scenario.
     // The median hides short interruptions by other processes; the 99th percentile shows them.
     let is_late = [&stats.delays, &hosts.wakes].iter().any(|timing| timing.quantile(0.99) > DISTURBED);
     let is_disturbed = is_late || undelivered > 0;

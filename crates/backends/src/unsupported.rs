@@ -48,7 +48,7 @@ impl Unsupported {
         Err(self.error("flows".to_owned(), &flows, problem, &format!("{MAX_FLOWS} flows in all"), RUN_IN_SIM))
     }
 
-    /// Refuses the first of these measures that a scenario wants.
+    /// Rejects the first of these measurements that a scenario requests.
     pub(crate) fn check_measures(
         &self,
         scenario: &Scenario,

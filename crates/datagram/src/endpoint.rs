@@ -25,7 +25,7 @@ pub enum Control {
     Udp,
     /// The equation of TCP's throughput (RFC 5348).
     Tfrc,
-    /// The application, and repairs of what is lost (SRT's live mode).
+    /// The application, and retransmissions of lost packets (SRT's live mode).
     Srt(srt::Parameters),
 }
 
@@ -40,7 +40,7 @@ pub enum Endpoint {
     TfrcReceiver(Receiver),
     /// The end that sends and repairs.
     SrtSender(srt::Sender),
-    /// The end that asks for repairs and releases in time.
+    /// The end that requests retransmissions and releases in time.
     SrtReceiver(srt::Receiver),
 }
 
@@ -119,7 +119,7 @@ impl Endpoint {
     /// Handles an expired timer.
     pub fn on_timeout(&mut self, now: Instant) {
         match self {
-            // All that waits for a time is sent when it is asked for.
+            // Everything that waits for a time is sent at the poll.
             Self::Udp(_) | Self::SrtSender(_) => {}
             Self::TfrcSender(sender) => sender.on_timeout(now),
             Self::TfrcReceiver(receiver) => receiver.on_timeout(now),
@@ -186,7 +186,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns what a sender with a rate of its own knows.
+    /// Returns the state of a sender with a rate of its own.
     pub fn gauges(&self) -> Option<Gauges> {
         match self {
             Self::TfrcSender(sender) => Some(sender.gauges()),

@@ -1,8 +1,8 @@
-//! Endpoints of flows of datagrams. Over UDP and TFRC nothing is repaired, and what arrives is delivered at once; SRT
-//! repairs what it can and delivers at a set time.
+//! Endpoints of flows of datagrams. Over UDP and TFRC nothing is retransmitted, and data is delivered on arrival; SRT
+//! retransmits losses and delivers at a set time.
 //!
 //! As the TCP endpoint they have no clock, no threads and no IO. After any call that takes the time, drain
-//! [`Endpoint::poll_transmit`], then [`Endpoint::poll_event`], then ask [`Endpoint::poll_timeout`] when to call
+//! [`Endpoint::poll_transmit`], then [`Endpoint::poll_event`], then [`Endpoint::poll_timeout`], which returns when to call
 //! [`Endpoint::on_timeout`].
 #![no_std]
 #![forbid(unsafe_code)]

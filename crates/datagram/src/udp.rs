@@ -4,7 +4,7 @@ use crate::transmit::Transmit;
 use crate::units::{Inbox, Outbox};
 use earlybird_wire::Datagram;
 
-/// One end of a flow over UDP: what is written leaves at once, what arrives is delivered at once.
+/// One end of a flow over UDP: data is sent when written, and delivered on arrival.
 #[derive(Clone, Debug)]
 pub struct Udp {
     outbox: Outbox,

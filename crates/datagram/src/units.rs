@@ -134,7 +134,7 @@ mod tests {
             let lengths: Vec<u64> = (0..sizes.len() as u32).map(whole).collect();
             prop_assert_eq!(&lengths, &sizes);
             datagrams.sort_by_key(|part| (u64::from(part.unit * 7 + part.part) + 1).wrapping_mul(order | 1));
-            // Every second one comes twice.
+            // Every second one arrives twice.
             let twice = datagrams.iter().enumerate().flat_map(|(index, part)| core::iter::repeat_n(part, 1 + index % 2));
             let several: Vec<u32> = twice.filter(|part| part.parts > 1).filter_map(|part| inbox.take(part)).collect();
             let mut expected: Vec<u32> = (0..sizes.len() as u32).filter(|unit| sizes[*unit as usize] > 1000).collect();

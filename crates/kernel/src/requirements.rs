@@ -174,7 +174,7 @@ fn is_free(name: &str) -> Requirement {
     let taken = is_registered(name);
     let found = format!("`{name}` is {}", if taken { "taken" } else { "free" });
     let advice = format!(
-        "`earlybird kernel status` says by whom; `earlybird kernel unload --name {name}` takes it out, or load it by another name \
+        "`earlybird kernel status` shows its holder; `earlybird kernel unload --name {name}` removes it, or load it by another name \
          (`--name`)."
     );
     Requirement::new("name", !taken, found, &advice)

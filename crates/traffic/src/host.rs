@@ -1,4 +1,4 @@
-//! The host of applications: what the simulator and the backends in real time share.
+//! The host of applications, common to the simulator and the backends in real time.
 //!
 //! A backend owns an [`AppTable`] and implements [`AppHost`]. [`with_sender`] and [`with_receiver`] call an application with a
 //! handle through which it acts on the host. The host only moves bytes and keeps time; which application reads and writes where,
@@ -84,12 +84,12 @@ impl AppTable {
         self.senders[id.0 as usize].wake
     }
 
-    /// Returns a sender that is due at `now`, with the time at which it was due. It is not due again before it asks.
+    /// Returns a sender that is due at `now`, with the time at which it was due. It is not due again before its next request.
     pub fn take_due_sender(&mut self, id: SenderId, now: Instant) -> Option<Instant> {
         take_due(&mut self.senders[id.0 as usize].wake, now)
     }
 
-    /// Returns whether a receiver is due at `now`. It is not due again before it asks.
+    /// Returns whether a receiver is due at `now`. It is not due again before its next request.
     pub fn take_due_receiver(&mut self, id: ReceiverId, now: Instant) -> bool {
         take_due(&mut self.receivers[id.0 as usize].wake, now).is_some()
     }
@@ -160,15 +160,15 @@ pub trait AppHost {
     fn is_blocked(&self, connection: ConnectionId) -> bool;
     /// Closes a connection.
     fn close(&mut self, connection: ConnectionId);
-    /// Called after a sender has asked to be woken. A host that polls [`AppTable::next_wake`] has nothing to do.
+    /// Called after a sender has requested a wake-up. A host that polls [`AppTable::next_wake`] has nothing to do.
     fn schedule_sender(&mut self, _: SenderId, _at: Instant) {}
     /// The same for a time in seconds, which may be more exact than nanoseconds.
     fn schedule_sender_at_seconds(&mut self, id: SenderId, seconds: f64) {
         self.schedule_sender(id, from_seconds(seconds));
     }
-    /// Called after a receiver has asked to be woken at another time.
+    /// Called after a receiver has changed its wake-up.
     fn schedule_receiver(&mut self, _: ReceiverId, _at: Instant) {}
-    /// Reads the next part for a receiver. With `may_skip`, the reader waits, and the transport may skip what is missing.
+    /// Reads the next part for a receiver. With `may_skip`, the reader waits, and the transport may skip missing data.
     fn read_part(&mut self, receiver: ReceiverId, may_skip: bool) -> Option<Part>;
     /// Returns the part that would be read next with `may_skip`.
     fn peek_part(&self, receiver: ReceiverId) -> Option<Part>;

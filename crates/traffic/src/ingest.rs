@@ -19,7 +19,7 @@ pub enum Encoding {
     Coded(Picture),
     /// It was dropped, before anything of it was sent.
     Dropped(Picture),
-    /// Pictures are coded at so many bits per second from here on.
+    /// The new rate of the encoder in bits per second.
     Bitrate(u64),
     /// From this time of the film on, it was coded at this rate in bit/s.
     BitrateFrom(Instant, u64),
@@ -102,7 +102,7 @@ impl Ingest {
         }
     }
 
-    /// Takes what the encoder gives now; a picture is looked at with the queue as it is before it.
+    /// Takes the present packet of the encoder; the rules apply to the queue before it.
     fn encode(&mut self, io: &mut dyn SenderIo, packet: Packet) {
         let mut bytes = packet.bytes;
         if let Content::Picture(kind) = packet.content {

@@ -58,7 +58,7 @@ pub trait SenderIo {
     /// Writes bytes at the opener.
     fn write(&mut self, connection: ConnectionId, bytes: u64);
     /// Queues one unit of media – a packet or frame – whose delivery is judged against its time of writing. A transport
-    /// that frames cuts it into frames of one segment each (see [`cut`]), which are given up together.
+    /// that frames cuts it into frames of one segment each (see [`cut`]), which are abandoned together.
     fn write_unit(&mut self, connection: ConnectionId, bytes: u64) {
         self.write_unit_created(connection, bytes, self.now());
     }

@@ -123,11 +123,11 @@ pub trait ReceiverIo {
     }
     /// Sends a small message back to the opener.
     fn write(&mut self, bytes: u64);
-    /// Returns how many bytes of the stream have come, of whichever units.
+    /// Returns the received bytes of the stream, of all units.
     fn received(&self) -> u64 {
         0
     }
-    /// Sends a request of so many bytes back to the opener; where openers read nothing, it is a message like any other.
+    /// Sends a request with a number of bytes to the opener; if openers read nothing, it is an ordinary message.
     fn request(&mut self, bytes: u64, _request: Request) {
         self.write(bytes);
     }

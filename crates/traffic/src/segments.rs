@@ -22,7 +22,7 @@ pub struct Request {
     pub rung: usize,
 }
 
-/// A film as its server has it. Its units are numbered through: of each segment the parts, or the segment itself.
+/// A film on its server. Its units have consecutive numbers: the parts of each segment, or the segment itself.
 #[derive(Clone, Debug)]
 pub struct Ladder {
     /// The rates, rising.
@@ -31,7 +31,7 @@ pub struct Ladder {
     pub unit: Duration,
     /// Parts of a segment; 1 if it is sent whole.
     pub parts: u64,
-    /// A part is there when it is over, and not before.
+    /// A part is available when it is complete, and not before.
     pub is_live: bool,
 }
 
@@ -56,7 +56,7 @@ pub struct Outlook<'a> {
     pub rates: &'a [f64],
     /// The rate of the last segment; of the first one before it.
     pub last: usize,
-    /// The rates at which the latest segments came in bits per second, the newest last. Empty before the first.
+    /// The rates in bits per second at which the latest segments arrived, the newest last. Empty before the first.
     pub throughputs: &'a [f64],
     /// Seconds of film that wait.
     pub buffer: f64,

@@ -47,7 +47,7 @@ impl Timetable {
         Self { script: Script::Regular { seconds, bytes }, count: None, lead: Duration::ZERO }
     }
 
-    /// A clip from frames in order of time, which starts anew every `length`.
+    /// A clip from frames in order of time, which is repeated every `length`.
     pub const fn clip(frames: Arc<[Frame]>, length: Duration) -> Self {
         Self { script: Script::Clip { frames, length }, count: None, lead: Duration::ZERO }
     }
@@ -58,7 +58,7 @@ impl Timetable {
         Self { count, ..self }
     }
 
-    /// The same, but the first unit is written so long after the start: a connection opened at the start is there by then.
+    /// The same, with the first unit written a time after the start, by which the connection is open.
     #[must_use]
     pub fn led_by(self, lead: Duration) -> Self {
         Self { lead, ..self }

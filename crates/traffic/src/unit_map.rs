@@ -87,7 +87,7 @@ impl UnitMap {
         Some(self.parts[self.index_of(position)?].1)
     }
 
-    /// Removes and returns the part that begins at a position, whatever is missing before it.
+    /// Removes and returns the part that begins at a position, even behind a hole.
     pub fn take_at(&mut self, position: u64) -> Option<Part> {
         let index = self.index_of(position)?;
         self.parts.remove(index).map(|(_, part)| part)

@@ -114,7 +114,7 @@ impl Viewer {
 
 impl ReceiverApp for Viewer {
     fn on_wake(&mut self, io: &mut dyn ReceiverIo) {
-        // The first wake-up comes when the sender opens: that is time 0 of playback.
+        // The first wake-up is when the sender opens: that is time 0 of playback.
         if !self.is_started {
             self.is_started = true;
             self.player.buffer().start = io.now();

@@ -86,7 +86,7 @@ def load_command(
         pin=pin,
     )
     holder = f"process {loaded['holder']}" if "holder" in loaded else loaded["pinned"]
-    show_outcome(loaded, f"{name} is loaded, held by {holder}. `earlybird kernel unload` takes it out.", json=json)
+    show_outcome(loaded, f"{name} is loaded, held by {holder}. `earlybird kernel unload` removes it.", json=json)
 
 
 def status_command(*, json: Json = False) -> None:

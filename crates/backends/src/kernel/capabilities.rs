@@ -35,7 +35,7 @@ const LOAD: &str = "load it as root, `earlybird kernel load pert`, or run it in 
 const BBR1: &str = "take `bbr1`, or set `endpoint.profile` to `linux`; Google's kernel has version 3 (github.com/google/bbr, \
                     branch v3)";
 
-/// Checks that the kernel's TCP can do what a scenario asks for.
+/// Checks that the kernel's TCP supports a scenario.
 ///
 /// # Errors
 ///
@@ -52,7 +52,7 @@ pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     KERNEL.check_measures(scenario, &UNSUPPORTED_MEASURES, problem)
 }
 
-/// Whether marks are asked for is a setting of the whole network (`tcp_ecn` of `ip-sysctl.rst`).
+/// ECN is a setting of the whole network (`tcp_ecn` of `ip-sysctl.rst`).
 fn check_marks(scenario: &Scenario) -> Result<(), ScenarioError> {
     let mut asks = Vec::new();
     for flow in &scenario.flows {

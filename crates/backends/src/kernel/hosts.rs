@@ -109,7 +109,7 @@ impl KernelHosts {
     }
 }
 
-/// The last bit of a token says which end it is; the rest is the connection's number.
+/// The last bit of a token identifies the end; the rest is the connection's number.
 const LISTENER: u64 = 1;
 
 fn asks_for_marks(carrier: &Carrier) -> bool {
@@ -148,7 +148,7 @@ impl Hosts for KernelHosts {
         self.watch(&ends.opener, number << 1, epoll::EventFlags::OUT | epoll::EventFlags::IN)?;
         self.watch(&ends.listener, number << 1 | LISTENER, epoll::EventFlags::IN)?;
         ends.since = now;
-        // Non-blocking: the handshake goes on while the loop runs.
+        // Non-blocking: the handshake continues while the loop runs.
         match rustix::net::connect(&ends.opener, &ends.address) {
             Ok(()) | Err(Errno::INPROGRESS) => {}
             Err(error) => return Err(error.into()),

@@ -20,7 +20,7 @@ use hosts::KernelHosts;
 ///
 /// # Errors
 ///
-/// If the kernel cannot do what the scenario asks for, or the machine does not allow it; see [`RunError`].
+/// If the kernel does not support the scenario, or the machine does not allow it; see [`RunError`].
 pub fn run(
     scenario: &Scenario,
     seed: u64,

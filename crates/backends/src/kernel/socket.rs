@@ -58,7 +58,7 @@ pub(super) struct TcpInfo {
     total_rto_time: u32,
 }
 
-/// Returns what the kernel counts of a connection.
+/// Returns the kernel's counters of a connection.
 pub(super) fn info(socket: &OwnedFd) -> io::Result<TcpInfo> {
     // Zeroed, since an older kernel writes a shorter structure.
     let mut info = TcpInfo::default();

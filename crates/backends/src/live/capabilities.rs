@@ -12,7 +12,7 @@ const SEGMENTS: RangeInclusive<u16> = 48..=32_755;
 /// Measures for which each packet has to be known, or a second run without the others.
 const UNSUPPORTED_MEASURES: [&str; 2] = ["transmissions", "bursts"];
 
-/// Checks that our endpoints can do what a scenario asks for.
+/// Checks that our endpoints support a scenario.
 ///
 /// # Errors
 ///

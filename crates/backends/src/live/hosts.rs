@@ -70,7 +70,7 @@ struct Ends {
 
 /// Bytes that a connection holds at most on either side, beyond what links of today hold: the simulator's are without limit.
 const BUFFER: u64 = 64 << 20;
-/// Nothing is written while so many bytes wait that were never sent: 40 ms of 50 Mbit/s, and nothing more to copy beforehand.
+/// Unsent bytes above which nothing is written: 40 ms of 50 Mbit/s.
 const UNSENT: u64 = 1 << 18;
 /// The payload of streams: content does not matter.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
@@ -84,7 +84,7 @@ fn settings_of(spec: &FlowSpec) -> &EndpointSettings {
 }
 
 /// Returns the parameters of an endpoint as a wire asks for them. The scenario's segment is payload; here its size takes in the
-/// options that every segment has, so that the payload is the same. Its paths carry every packet: what vanishes was not too large.
+/// options that every segment has, so that the payload is the same. Its paths carry packets of every size: a lost packet was not too large.
 fn wire_config(config: &Config) -> Config {
     let real = config
         .with_segmentation(Segmentation::Real)
@@ -227,7 +227,7 @@ impl LiveHosts {
         }
     }
 
-    /// Reads and discards the listener's messages. Reading a frame skips what is missing before it.
+    /// Reads and discards the listener's messages. Reading a frame skips the hole before it.
     fn discard_replies(&mut self, number: ConnectionId, id: Id) {
         if self.has_frames(number) {
             while matches!(self.near.stack.read_frame(id, &mut self.room), Ok(Some(_))) {}
@@ -343,7 +343,7 @@ impl Hosts for LiveHosts {
     fn wait(&mut self, span: Duration, ready: &mut Vec<Readiness>) -> io::Result<()> {
         // Calls of applications may have caused events: handle them before sleeping.
         self.listen(ready);
-        // With events to handle, only collect packets that are there already.
+        // With events to handle, only collect packets that have already arrived.
         self.sleep(if ready.is_empty() { span } else { Duration::ZERO })?;
         for host in [&mut self.near, &mut self.far] {
             host.stack.turn()?;

@@ -28,7 +28,7 @@ use std::net::{SocketAddrV4, UdpSocket};
 ///
 /// # Errors
 ///
-/// If they cannot do what the scenario asks for, or the machine does not allow it; see [`RunError`].
+/// If they do not support the scenario, or the machine does not allow it; see [`RunError`].
 pub fn run(
     scenario: &Scenario,
     seed: u64,

@@ -13,7 +13,7 @@ pub(crate) struct Acks {
     next: u32,
     count: u32,
     due: Option<Instant>,
-    /// Those that may be answered: their numbers, what they acknowledged, and when they were sent.
+    /// ACKs that may be answered: their numbers, the packets that they acknowledged, and their times of transmission.
     unanswered: VecDeque<(u32, u32, Instant)>,
 }
 
@@ -48,14 +48,14 @@ impl Acks {
         self.due
     }
 
-    /// Returns the number of the ACK that is due and what it acknowledges. Until it is answered, it is repeated.
+    /// Returns the number of the due ACK and the packet that it acknowledges. Until it is answered, it is repeated.
     pub(crate) fn take_due(&mut self, now: Instant, round_trip: &RoundTrip) -> Option<(u32, u32)> {
         self.due.filter(|due| *due <= now)?;
-        // Repeat if no ACKACK comes in time: the ACK or its answer was lost.
+        // Repeat if no ACKACK arrives in time: the ACK or its answer was lost.
         self.due = Some(self.tick_after(now + round_trip.longest()));
         self.count += 1;
         if self.unanswered.len() == REMEMBERED {
-            // Answers this old would say nothing about the round trip of now.
+            // Answers this old would not measure the present RTT.
             self.unanswered.pop_front();
         }
         self.unanswered.push_back((self.count, self.next, now));

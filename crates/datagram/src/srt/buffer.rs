@@ -34,7 +34,7 @@ pub(crate) struct Next {
 }
 
 impl Buffer {
-    /// Takes a packet, if there is room; else it is gone (§4.8.2).
+    /// Stores a packet if there is room; else it is dropped (§4.8.2).
     pub(crate) fn push(&mut self, now: Instant, datagram: Datagram) {
         // A full buffer drops new packets, as `srt_sendmsg` refuses them.
         if self.packets.len() < CAPACITY {
@@ -65,12 +65,12 @@ impl Buffer {
         Some(Next { sequence, datagram: packet.datagram, written: packet.written, is_retransmission: loss.is_some() })
     }
 
-    /// Forgets what the receiver has, or has given up.
+    /// Removes packets that the receiver has, or has skipped.
     pub(crate) fn on_ack(&mut self, next: u32) {
         self.forget_up_to(next.min(self.unsent));
     }
 
-    /// Notes what the receiver misses. What was repeated less than `patience` ago may still be on its way.
+    /// Records the packets that the receiver lacks. A retransmission less than `patience` ago may still be in flight.
     pub(crate) fn on_losses(&mut self, now: Instant, losses: SrtLosses, patience: Duration) {
         for sequence in losses.first.max(self.first)..losses.last.saturating_add(1).min(self.unsent) {
             let packet = &self.packets[(sequence - self.first) as usize];
@@ -81,7 +81,7 @@ impl Buffer {
         }
     }
 
-    /// Drops what was written before that time.
+    /// Drops packets written before that time.
     pub(crate) fn drop_older(&mut self, time: Instant) {
         // Too-late packet drop (§4.6): the receiver has skipped them.
         let old = self.packets.iter().take_while(|packet| packet.written < time).count();

@@ -1,9 +1,9 @@
 //! SRT in live mode (draft-sharabayko-srt-01): lost packets are repaired as long as that is of use, and everything is
 //! released a fixed time after it was written.
 //!
-//! The receiver tells of a gap at once and repeats what is missing at intervals; the sender repairs first and sends what is
-//! new afterwards. A packet that is not there when the next one is due is skipped; without one it is released when it arrives,
-//! however late, as in Haivision's implementation. The sender drops what is older than the latency and a second.
+//! The receiver reports a gap at once, and repeats the report at intervals; the sender sends retransmissions before
+//! new packets. A packet that has not arrived when the next one is due is skipped; without one it is released when it arrives,
+//! however late, as in Haivision's implementation. The sender drops packets that are older than the latency and a second.
 //!
 //! Assumptions and omissions:
 //!
@@ -13,7 +13,7 @@
 //! * Both clocks run alike: there is no drift to follow (§4.7).
 //! * No encryption, no groups, no forward error correction, no light ACKs (they matter beyond 6,400 packets a second), no
 //!   keep-alive, and no tolerance for reordering: a gap is a loss, which is the default of Haivision's implementation.
-//! * A loss list of more than three ranges goes in several packets.
+//! * A loss list of more than three ranges is sent in several packets.
 
 mod acks;
 mod buffer;

@@ -2,7 +2,7 @@
 
 use earlybird_units::{Duration, Instant};
 
-/// Keeps packets apart by their mean size at the largest rate.
+/// Spaces packets by their mean size at the largest rate.
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {
     overhead: Option<f64>,
@@ -42,7 +42,7 @@ impl Pace {
     }
 }
 
-/// The rate at which the application writes, measured over whole periods. The draft only asks for a moving average
+/// The rate at which the application writes, measured over whole periods. The draft only requires a moving average
 /// (§5.1.1); the periods are those of Haivision's implementation (`INPUTRATE_FAST_START_US`, `INPUTRATE_RUNNING_US`), which also
 /// ends the first one after 2000 packets. The first value, 10 Mb/s, is that of its versions before 1.3.3
 /// (`SND_INPUTRATE_INITIAL_BPS`); later ones begin with 1 Gb/s.

@@ -58,12 +58,12 @@ impl Receiver {
     fn on_data(&mut self, header: &SrtData, datagram: &Datagram) {
         // First: the ticks of the report below count from the first arrival.
         self.acks.on_arrival(self.now);
-        // Of the first packet only, which stands for the handshake (§4.5.1.1): no queue that grows later is part of it.
+        // Of the first packet only, which replaces the handshake (§4.5.1.1): it does not include a queue that grows later.
         self.one_way.get_or_insert(self.now - header.written);
         let had_holes = self.window.has_holes();
         let arrived = Arrived { datagram: *datagram, written: header.written };
         if let Some(gap) = self.window.insert(header.sequence, arrived) {
-            // A report that is only partly sent goes on where it is, and comes to this gap.
+            // A report that is only partly sent continues, and will include this gap.
             self.report_from = Some(self.report_from.map_or(gap, |from| from.min(gap)));
             // Another gap does not put off the periodic report of earlier ones.
             if !had_holes {
@@ -81,7 +81,7 @@ impl Receiver {
     }
 
     /// Returns the first tick after (RTT + 4·RTTVar) / 2, but 20 ms at least (§4.8.2). Without ticks two reports would take
-    /// exactly the round trip of a repair if there is no jitter, and ask once more for what is about to arrive.
+    /// exactly the round trip of a repair if there is no jitter, and request a packet again that is about to arrive.
     fn next_report(&self) -> Instant {
         self.acks.tick_after(self.now + (self.round_trip.longest() / 2).max(SHORTEST_REPORT_INTERVAL))
     }
@@ -91,7 +91,7 @@ impl Receiver {
         let latency = match self.latency {
             Latency::Fixed(latency) => latency,
             Latency::RoundTrips(_) => self.latency.over(self.first_rtt?),
-            // Never before a packet can come over an empty path.
+            // Never before a packet can arrive over an empty path.
             Latency::FromWriting(delay) => return Some(written + delay.max(self.one_way?)),
         };
         Some(written + self.one_way? + latency)
@@ -101,7 +101,7 @@ impl Receiver {
         self.release_time(self.window.front()?.written)
     }
 
-    /// Releases packets whose time has come, up to one that completes a unit. What is missing before them is given up (§4.6). A
+    /// Releases due packets, up to one that completes a unit. Missing packets before them are skipped (§4.6). A
     /// packet that arrives after its time is released at once, unless a later one was: Haivision's implementation discards only
     /// what lies before the start of its buffer (`CUDT::tsbpd`, `handleSocketPacketReception`).
     pub(crate) fn take_completed(&mut self) -> Option<u32> {

@@ -16,7 +16,7 @@ impl Default for RoundTrip {
 }
 
 impl RoundTrip {
-    /// Takes a sample in. The draft leaves open which RTT the variance is about; here the one before the sample, as in
+    /// Takes a sample. The draft does not state to which RTT the variance refers; here the one before the sample, as in
     /// RFC 6298 and in Haivision's implementation.
     pub(crate) fn update(&mut self, sample: Duration) {
         self.variance = (self.variance * 3 + self.rtt.abs_diff(sample)) / 4;

@@ -56,12 +56,12 @@ impl Window {
         self.places.len()
     }
 
-    /// Returns the first packet there is, behind whatever is missing.
+    /// Returns the first received packet, which may be behind a hole.
     pub(crate) fn front(&self) -> Option<&Arrived> {
         self.places.iter().flatten().next()
     }
 
-    /// Takes that packet out, and gives up what is missing before it.
+    /// Removes that packet, and skips missing ones before it.
     pub(crate) fn pop(&mut self) -> Option<Arrived> {
         let holes = self.places.iter().take_while(|place| place.is_none()).count();
         let arrived = self.places.drain(..self.places.len().min(holes + 1)).next_back()?;
@@ -73,7 +73,7 @@ impl Window {
         arrived
     }
 
-    /// Returns the number of the first packet that is neither there nor given up.
+    /// Returns the number of the first packet that is neither received nor skipped.
     pub(crate) fn next_missing(&self) -> u32 {
         self.first + self.unbroken as u32
     }

@@ -12,10 +12,10 @@ pub fn throughput(segment: f64, rtt: f64, loss_event_rate: f64) -> f64 {
     segment / (fast_retransmits + timeouts)
 }
 
-/// Returns the loss event rate at which [`throughput`] has this value, between 10⁻⁸ and 1 (RFC 5348 §6.3.1 asks for 5 %).
+/// Returns the loss event rate at which [`throughput`] has this value, between 10⁻⁸ and 1 (RFC 5348 §6.3.1 requires 5 %).
 pub fn loss_event_rate_for(segment: f64, rtt: f64, rate: f64) -> f64 {
     let (mut low, mut high) = (1e-8_f64, 1.0_f64);
-    // Halves the logarithm's interval of 18 until it is far below the 5 % asked for.
+    // Halves the logarithm's interval of 18 until it is far below the required 5 %.
     for _ in 0..40 {
         let middle = libm::sqrt(low * high);
         if throughput(segment, rtt, middle) > rate { low = middle } else { high = middle }

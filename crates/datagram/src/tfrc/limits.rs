@@ -55,7 +55,7 @@ impl ReceiveRates {
 pub(crate) struct DataLimit {
     /// Two times at which the sender used all of its rate: the first after the last report's newest datagram was sent …
     first: Instant,
-    /// … the second after the last report came.
+    /// … the second after the arrival of the last report.
     second: Instant,
     newest: Instant,
     reported: Instant,

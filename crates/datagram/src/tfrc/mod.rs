@@ -1,4 +1,4 @@
-//! TCP-friendly rate control (RFC 5348): a rate that changes slowly, at the mean of what a TCP connection would get.
+//! TCP-friendly rate control (RFC 5348): a rate that changes slowly, at the mean throughput of a TCP connection.
 //!
 //! The receiver measures how often losses happen and reports it once per round trip; the sender puts that into an equation
 //! for TCP's throughput and sends at this rate. Nothing is repaired.

@@ -57,7 +57,7 @@ impl Receiver {
         self.forget(now);
     }
 
-    /// Forgets what arrived more than a round trip ago.
+    /// Removes arrivals that are more than a round trip old.
     fn forget(&mut self, now: Instant) {
         let Some(rtt) = self.rtt else { return };
         while let Some((_, len)) = self.recent.pop_front_if(|(at, _)| *at + rtt <= now) {

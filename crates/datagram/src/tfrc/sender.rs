@@ -50,7 +50,7 @@ pub struct Gauges {
 
 /// Weight of the old value in the smoothed round-trip time (`q`, RFC 5348 §4.3).
 const OLD_RTT_SHARE: f64 = 0.9;
-/// A datagram per so many seconds is the least (`t_mbi`, RFC 5348 §4.3).
+/// The longest time between two datagrams (`t_mbi`, RFC 5348 §4.3).
 const LONGEST_INTERVAL: f64 = 64.0;
 /// The nofeedback timer before the first report (RFC 5348 §4.2).
 const FIRST_TIMEOUT: Duration = Duration::from_secs(2);
@@ -89,7 +89,7 @@ impl Sender {
         self.outbox.write_stream(bytes);
     }
 
-    /// Returns the time of the next datagram: the last one's length takes as long as the rate says.
+    /// Returns the time of the next datagram: after the last one's length at the present rate.
     fn next_send(&self) -> Instant {
         let interval = |len: u16| Duration::from_secs_f64(f64::from(len) / self.rate);
         self.last_sent.map_or(Instant::ZERO, |(at, len)| at + interval(len))
@@ -160,7 +160,7 @@ impl Sender {
         self.restart_timer(now);
     }
 
-    /// Returns the bound that the report sets: twice what arrives, but not after a loss while little was sent.
+    /// Returns the bound of the report: twice the received rate, but not after a loss while little was sent.
     fn receive_limit(&mut self, now: Instant, report: &TfrcFeedback, rtt: Duration) -> f64 {
         if !self.data_limit.on_report(now, report.echo) {
             self.reports.update(now, report.received_rate, rtt);

@@ -6,7 +6,7 @@ use earlybird_units::{Duration, Instant};
 
 /// The rate is raised so long after it changed (`DBR_INC_TIMER`).
 const RAISE_AFTER: Duration = Duration::from_secs(4);
-/// It is lowered when so much playing time waits (`DBR_TRIGGER_USEC`).
+/// Playing time in the queue from which on the rate is lowered (`DBR_TRIGGER_USEC`).
 const LOWER_AT: Duration = Duration::from_millis(200);
 /// The minimum and maximum window of the throughput estimate in milliseconds (`MIN_ESTIMATE_DURATION_MS`,
 /// `MAX_ESTIMATE_DURATION_MS`).
@@ -88,7 +88,7 @@ impl Bitrate {
         self.raise_at = (self.current < self.original).then_some(now + RAISE_AFTER);
     }
 
-    /// Lowers the rate if so much playing time waits that it must be.
+    /// Lowers the rate if the playing time in the queue reaches the threshold.
     pub(super) fn lower(&mut self, now: Instant, waiting: Duration) {
         let possible = (waiting >= LOWER_AT).then(|| self.possible()).flatten();
         if let Some(rate) = possible.filter(|rate| *rate != self.current) {
@@ -97,7 +97,7 @@ impl Bitrate {
         }
     }
 
-    /// Returns what the connection takes, if that is less than the rate, or else the rate before the last rise.
+    /// Returns the rate that the connection accepts, if it is less than the rate, or else the rate before the last increase.
     fn possible(&mut self) -> Option<u64> {
         let Some(estimate) = self.estimate.filter(|estimate| *estimate < self.current) else { return self.previous };
         // OBS starts a new estimate at the new rate.
@@ -116,7 +116,7 @@ mod tests {
         Instant::from_nanos(millis * 1_000_000)
     }
 
-    /// Sends so many bytes in each of ten writes of 100 ms.
+    /// Sends a number of bytes in each of ten writes of 100 ms.
     fn send(bitrate: &mut Bitrate, from: u64, bytes: u64) {
         (0..10).for_each(|write| bitrate.on_sent(at(from + 100 * write), at(from + 100 * (write + 1)), bytes));
     }

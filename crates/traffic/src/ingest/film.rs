@@ -33,7 +33,7 @@ pub struct Packet {
     pub content: Content,
 }
 
-/// Pictures and sound of a film, in the order in which its encoder gives them; it starts anew every `length`.
+/// Pictures and sound of a film, in the order of its encoder; it is repeated every `length`.
 #[derive(Clone, Debug)]
 pub struct Film {
     packets: Arc<[Packet]>,

@@ -36,7 +36,7 @@ pub(super) struct Queue {
     packets: VecDeque<Waiting>,
     /// The time at which the encoder produced the newest picture that is, or was, in it.
     last: Instant,
-    /// Pictures are dropped until one like this comes (`min_priority`).
+    /// Pictures are dropped until one of this priority (`min_priority`).
     until: Option<Picture>,
 }
 
@@ -75,7 +75,7 @@ impl Queue {
             }
             _ => true,
         });
-        // After a drop, dependent pictures are useless until one of this kind comes.
+        // After a drop, dependent pictures are useless until the next one of this type.
         self.until = self.until.max(Some(kept));
     }
 

@@ -17,7 +17,7 @@ pub enum RateRule {
     Throughput(Throughput),
     /// By the buffer.
     Bola(Bola),
-    /// By what was learnt of both, for low latency.
+    /// By learning from both, for low latency.
     LearnToAdapt(LearnToAdapt),
 }
 

@@ -3,7 +3,7 @@ use crate::{ConnectionId, Encoding, PathId, SenderApp, SenderIo};
 use alloc::collections::VecDeque;
 use earlybird_units::{Duration, Instant};
 
-/// Answers requests in their order, each unit as soon as it is there: of a live film a part is pushed when it is over
+/// Answers requests in order, each unit as soon as it is available: of a live film a part is sent when it is complete
 /// (chunked transfer of CMAF, ISO/IEC 23000-19).
 #[derive(Clone, Debug)]
 pub struct SegmentServer {

@@ -9,7 +9,7 @@ struct Stock {
     missing: u32,
 }
 
-/// Units read and not yet played, and what became of the others.
+/// Units read and not yet played, and the outcomes of the others.
 #[derive(Clone, Debug)]
 pub(super) struct Buffer {
     timetable: Timetable,
@@ -40,7 +40,7 @@ impl Buffer {
         self.timetable.written(self.start, unit)
     }
 
-    /// Returns the time from the unit before the next one to that one.
+    /// Returns the time from the last unit to the next one.
     pub(super) fn gap(&self) -> Option<Duration> {
         let next = self.written(self.next)?;
         Some(next - self.written(self.next.checked_sub(1)?)?)
@@ -55,11 +55,11 @@ impl Buffer {
         self.timetable.count().map_or(u64::MAX, |count| count.saturating_sub(self.next))
     }
 
-    /// Takes what was read, and gives the unit that it makes whole before its time.
+    /// Takes a part that was read, and returns the unit that it completes in time.
     pub(super) fn take(&mut self, io: &mut dyn ReceiverIo, part: Part) -> Option<u64> {
         self.parts_read += 1;
         self.reception.highest = self.reception.highest.max(Some(part.unit));
-        // The unit was played or given up already; its last part shows that it would have become complete.
+        // The unit was played or skipped already; its last part shows that it would have become complete.
         if part.unit < self.next {
             if part.is_last() {
                 io.report(Playout::Late(part.unit));
@@ -88,7 +88,7 @@ impl Buffer {
         self.stock.front().is_some_and(|stock| stock.unit == self.next && stock.missing == 0)
     }
 
-    /// Returns whether anything of a later unit than the next one was read: what is missing of that one will not come.
+    /// Returns whether anything of a later unit than the next one was read: the missing parts of that one will not arrive.
     pub(super) fn is_beyond(&self) -> bool {
         self.stock.back().is_some_and(|stock| stock.unit > self.next)
     }

@@ -2,7 +2,7 @@
 
 use earlybird_units::{Duration, Instant};
 
-/// Returns the smallest playback delay at which a lost segment can come a second time: 1.5·RTT + 3·period + margin.
+/// Returns the smallest playback delay at which a retransmission can arrive: 1.5·RTT + 3·period + margin.
 ///
 /// The segments written one, two and three periods behind the lost one cause the duplicate ACKs; the third reaches the
 /// sender RTT + 3·period after the lost one was written, and the retransmission takes RTT/2 (MTCP paper).
@@ -15,13 +15,13 @@ pub fn minimum_playback_delay(rtt: Duration, period: Duration, margin: Duration)
 pub enum PlaybackDelay {
     /// Always as long.
     Fixed(Duration),
-    /// As long as the network's delay asks for.
+    /// Adapted to the delay of the network.
     Adaptive(AdaptiveDelay),
 }
 
 /// Algorithm 1 of Ramjee, Kurose, Towsley and Schulzrinne, "Adaptive playout mechanisms for packetized audio applications
-/// in wide-area networks", INFOCOM 1994: the mean of the network's delay and four times its mean deviation, taken anew for
-/// each talkspurt. A stream without pauses is divided into talkspurts of so many units.
+/// in wide-area networks", INFOCOM 1994: the mean of the network's delay and four times its mean deviation, computed again for
+/// each talkspurt. A stream without pauses is divided into talkspurts of a number of units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveDelay {
     /// Never shorter …

@@ -52,7 +52,7 @@ impl Clock {
     }
 }
 
-/// Returns whether a time has come. If so, sets the next one.
+/// Returns whether a time is due. If so, sets the next one.
 fn is_due(next: &mut Option<Instant>, distance: Option<Duration>, now: Instant) -> bool {
     let has_come = next.is_some_and(|at| at <= now);
     if has_come {

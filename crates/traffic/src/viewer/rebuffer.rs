@@ -7,7 +7,7 @@ use earlybird_units::{Duration, Instant};
 pub enum StartRule {
     /// So long after the source began, or with the first unit behind that.
     After(Duration),
-    /// As soon as so many units are buffered.
+    /// As soon as a number of units is buffered.
     Units(u64),
 }
 
@@ -25,7 +25,7 @@ pub struct Rebuffer {
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// Waits for so many units, before the first unit or in a stall.
+    /// Waits for a number of units, before the first unit or in a stall.
     Waiting { units: u64, kind: Wait },
     /// The next unit is due then.
     Playing { due: Instant },
@@ -54,7 +54,7 @@ impl Rebuffer {
         }
     }
 
-    /// The same player with room for so much playing time; while it is full nothing is read.
+    /// The same player with a limited buffer in playing time; while it is full nothing is read.
     #[must_use]
     pub fn with_capacity(self, capacity: Duration) -> Self {
         Self { capacity: Some(capacity.max(Duration::from_nanos(1))), ..self }
@@ -69,7 +69,7 @@ impl Rebuffer {
         }
     }
 
-    /// Returns the playing time that waits: of whole units, and what is left of the one that is played. All are equally long.
+    /// Returns the buffered playing time: of whole units, and the rest of the present one. All are equally long.
     pub(super) fn waiting(&self, now: Instant) -> Duration {
         let left = match self.state {
             // The rest of the unit on screen counts as buffer.
@@ -87,7 +87,7 @@ impl Rebuffer {
         }
     }
 
-    /// Reads while there is room: in order while there is something to play, and whatever comes while there is not.
+    /// Reads while there is room: in order while the buffer has units, else any unit that arrives.
     fn read(&mut self, io: &mut dyn ReceiverIo) {
         let takes_all = match self.state {
             State::Playing { .. } => false,
@@ -106,7 +106,7 @@ impl Rebuffer {
         self.capacity.is_none_or(|capacity| self.buffer.playing_time() < capacity)
     }
 
-    /// Does what is due now. Returns whether there was anything.
+    /// Executes what is due. Returns whether anything was due.
     fn step(&mut self, io: &mut dyn ReceiverIo) -> bool {
         match self.state {
             State::Waiting { units, kind } => self.go_on(io, units, kind),
@@ -125,7 +125,7 @@ impl Rebuffer {
         if self.has_room() && self.buffer.whole_units() < units.min(self.buffer.left()) {
             return false;
         }
-        // Units that were skipped are played as lost, or playback could never go on.
+        // Units that were skipped are played as lost, or playback could never continue.
         while !self.buffer.is_ready() && self.buffer.is_beyond() {
             self.buffer.play(io);
         }

@@ -4,7 +4,7 @@ use crate::{Frame, Ladder, Outlook, RateRule, ReceiverIo, Request, Timetable};
 use alloc::vec::Vec;
 use earlybird_units::{Duration, Instant};
 
-/// Asks for a film segment by segment, each when the previous one has come, and chooses the rate of each by a rule. Its units
+/// Requests a film segment by segment, each when the previous one has arrived, and chooses the rate of each by a rule. Its units
 /// are played as by [`Rebuffer`].
 #[derive(Clone, Debug)]
 pub struct SegmentClient {
@@ -16,20 +16,20 @@ pub struct SegmentClient {
     /// The most playing time that it holds.
     capacity: Duration,
     meter: Meter,
-    /// The rates at which the latest segments came.
+    /// The rates at which the latest segments arrived.
     throughputs: Vec<f64>,
-    /// Segments asked for, and the rate of the last one.
+    /// Requested segments, and the rate of the last one.
     asked: u64,
     rung: usize,
 }
 
 /// Throughputs that a rule may look at (`MAX_MEASUREMENTS_TO_KEEP` of dash.js).
 const MOST_THROUGHPUTS: usize = 20;
-/// Playing time that is there before playback resumes after a stall.
+/// Buffered playing time at which playback resumes after a stall.
 const REFILL: Duration = Duration::from_millis(500);
 
 impl SegmentClient {
-    /// Makes a client that plays when so much playing time is there, and holds no more than `capacity`.
+    /// Creates a client that starts with a buffered playing time, and buffers no more than `capacity`.
     pub fn new(ladder: Ladder, rule: RateRule, start: Duration, capacity: Duration, request_bytes: u64) -> Self {
         let units = |time: Duration| time.as_nanos().div_ceil(ladder.unit.as_nanos().max(1));
         // Sizes are not known to the player, only times: one unit per frame time.
@@ -67,7 +67,7 @@ impl SegmentClient {
         }
     }
 
-    /// Returns whether all that was asked for is there.
+    /// Returns whether all requested segments have arrived.
     fn has_all(&self) -> bool {
         self.player.buffer.reception.highest.map_or(0, |unit| unit + 1) == self.asked * self.ladder.parts
     }

@@ -14,9 +14,9 @@ pub struct Exchange {
     pub response: u64,
 }
 
-/// A model of what users look at.
+/// A model of the pages of users.
 pub trait Pages: Debug + Send {
-    /// Draws what a page is made of: the page itself first, then what is embedded in it.
+    /// Draws the objects of a page: first the page itself, then the embedded objects.
     fn draw(&mut self, random: &mut Random, exchanges: &mut Vec<Exchange>);
     /// Draws how long the user reads after a page.
     fn reading(&mut self, random: &mut Random) -> Duration;

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use earlybird_units::Duration;
 
 /// Learn2Adapt-LowLatency (Karagkioules, Mekuria, Griffioen and Wagenaar, "Online learning for low-latency adaptive streaming",
-/// `MMSys` 2020), as `L2ARule` of dash.js has it: gradient descent on the probabilities of the rates, with a multiplier
+/// `MMSys` 2020), as in `L2ARule` of dash.js: gradient descent on the probabilities of the rates, with a multiplier
 /// that grows while the buffer shrinks. It begins as the rule by throughput, until 1.5 s of film wait.
 ///
 /// Rates and throughputs are in one unit here. In dash.js at ccf3b95 the multiplier and the step upwards divide, or compare, bits per
