@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build wheel wheel-check train demo test nightly adversarial fuzz mutants check check-rust check-kernel semver-check deny publish-check check-python bench instructions docs site gallery schema packetdrill interop soak speed format clean tools
+.PHONY: help setup build wheel wheel-check train demo test nightly adversarial fuzz mutants check check-rust check-kernel semver-check deny publish-check check-python bench instructions docs site recomputed gallery schema packetdrill interop soak speed format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -42,9 +42,10 @@ test: build ## Run all tests
 	$(RUN) pytest -n auto
 	$(RUN) python tools/conformance.py --check
 
-nightly: build ## Run the property tests with other cases, and more, adversarial segments, the fuzzers and some mutants, then all tests
+nightly: build ## Run the property tests with other cases, and more, compute more results a second time, adversarial segments, the fuzzers and some mutants, then all tests
 	PROPTEST_CASES=10000 cargo test --release --workspace --locked --test properties --test worlds
 	$(RUN) pytest -n auto --hypothesis-profile=nightly $$(grep -rl @given tests/python)
+	PYTHONPATH=tests/python $(RUN) python -m witness $$((10#$$(date +%j) * 100)) $$((10#$$(date +%j) * 100 + 100))
 	$(MAKE) adversarial fuzz
 	$(MAKE) mutants PART=$$((10#$$(date +%j) % 40))/40
 	$(MAKE) test
@@ -114,6 +115,9 @@ docs: build ## Write the reference of scenarios, transports and results, and the
 	$(RUN) python tools/transports.py
 	$(RUN) python tools/results_reference.py
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+recomputed: build ## Compute the results of drawn scenarios a second time and write docs/recomputed.md
+	$(RUN) python tools/recomputed.py
 
 gallery: build ## Run the notebooks of docs/notebooks and write the gallery anew, pictures included
 	$(RUN) python tools/gallery.py

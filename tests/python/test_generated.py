@@ -9,7 +9,8 @@ from conftest import REPOSITORY
 
 
 @pytest.mark.parametrize(
-    "tool", ["typed_scenario", "scenario_reference", "results_reference", "transports", "how_long", "gallery"]
+    "tool",
+    ["typed_scenario", "scenario_reference", "results_reference", "recomputed", "transports", "how_long", "gallery"],
 )
 def test_what_is_written_from_something_else_fits_it(tool: str) -> None:
     command = [sys.executable, str(REPOSITORY / "tools" / f"{tool}.py"), "--check"]
