@@ -45,7 +45,7 @@ test: build ## Run all tests
 nightly: build ## Run the property tests with other cases, and more, compute more results a second time, adversarial segments, the fuzzers and some mutants, then all tests
 	PROPTEST_CASES=10000 cargo test --release --workspace --locked --test properties --test worlds
 	$(RUN) pytest -n auto --hypothesis-profile=nightly $$(grep -rl @given tests/python)
-	PYTHONPATH=tests/python $(RUN) python -m witness $$((10#$$(date +%j) * 100)) $$((10#$$(date +%j) * 100 + 100))
+	PYTHONPATH=tests/python $(RUN) python -m recomputation $$((10#$$(date +%j) * 100)) $$((10#$$(date +%j) * 100 + 100))
 	$(MAKE) adversarial fuzz
 	$(MAKE) mutants PART=$$((10#$$(date +%j) % 40))/40
 	$(MAKE) test

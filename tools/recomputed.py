@@ -11,19 +11,19 @@ from earlybird.metrics import Entry, sections, tables
 from generated import REPOSITORY, row, write_or_check
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "python"))
-from witness import compare, draw, runs
+from recomputation import compare, draw, runs
 
 TARGET = REPOSITORY / "docs" / "recomputed.md"
 
-SEEDS = range(40)
+SEEDS = range(12)
 """Drawn scenarios of the page."""
 
 HEAD = f"""\
 # Results computed a second time
 
-Written by `make recomputed`. The program `tests/python/witness` computes the tables of a run a second time. It reads
-the scenario's file and what `earlybird run` writes with `--pcap`, `--trace-out` and `--link-trace-out`, and uses no
-code of the package. `make test` compares some drawn scenarios, `make nightly` more. The scenarios have one to three
+Written by `make recomputed`. The program `tests/python/recomputation` computes the tables of a run a second time. It
+reads the scenario's file and what `earlybird run` writes with `--pcap`, `--trace-out` and `--link-trace-out`, and uses
+no code of the package. `make test` compares some drawn scenarios, `make nightly` more. The scenarios have one to three
 bottlenecks in a row, all queue disciplines, losses, rates that change, traces of opportunities, TCP of the three
 profiles, UDP, web traffic, and viewers.
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import REPOSITORY
-from witness import compare, draw, runs
+from recomputation import compare, draw, runs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-WITNESS = REPOSITORY / "tests" / "python" / "witness"
+FOLDER = REPOSITORY / "tests" / "python" / "recomputation"
 
 
 @pytest.mark.slow
@@ -26,7 +26,7 @@ def test_every_column_is_what_the_packets_say(seed: int, tmp_path: Path) -> None
 
 
 def test_the_second_computation_uses_no_code_of_the_package() -> None:
-    for path in WITNESS.glob("*.py"):
+    for path in FOLDER.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
@@ -37,7 +37,7 @@ def test_a_column_is_computed_a_second_time_or_has_a_reason() -> None:
     register = tomllib.loads((REPOSITORY / "python" / "earlybird" / "metrics.toml").read_text(encoding="utf-8"))
     tables = {"summary": register["summary"], **register["tables"]}
     for name, described in compare.described().items():
-        assert set(tables[name]["entries"]) == set(described), f"witness/columns.toml, table {name}"
+        assert set(tables[name]["entries"]) == set(described), f"recomputation/columns.toml, table {name}"
         assert all(("how" in one) != ("reason" in one) for one in described.values())
     # Tables of one study, and of runs in real time.
     assert set(tables) - set(compare.described()) == {"bursts", "added_delay"}

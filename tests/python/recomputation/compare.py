@@ -43,7 +43,7 @@ class Deviation(NamedTuple):
     table: str
     column: str
     key: tuple[str, ...]
-    told: Value
+    reported: Value
     computed: Value
 
     @property
@@ -54,13 +54,13 @@ class Deviation(NamedTuple):
     @property
     def size(self) -> float:
         """The difference; infinite where one of the values is none, or the texts differ."""
-        if isinstance(self.told, float | int) and isinstance(self.computed, float | int):
+        if isinstance(self.reported, float | int) and isinstance(self.computed, float | int):
             if described()[self.table][self.column].get("bound"):
-                return max(self.computed - self.told, 0.0)
-            if math.isnan(self.told) and math.isnan(self.computed):
+                return max(self.computed - self.reported, 0.0)
+            if math.isnan(self.reported) and math.isnan(self.computed):
                 return 0.0
-            return 0.0 if self.told == self.computed else abs(self.told - self.computed)
-        return 0.0 if self.told == self.computed else math.inf
+            return 0.0 if self.reported == self.computed else abs(self.reported - self.computed)
+        return 0.0 if self.reported == self.computed else math.inf
 
 
 @cache
@@ -88,14 +88,14 @@ def deviations(run: Run) -> Iterator[Deviation]:
     """Yield every computed value beside that of the run."""
     for table, compute in COMPUTED.items():
         if table in run.tables:
-            yield from rows(table, told(table, run.tables[table]), compute(run))
+            yield from rows(table, reported(table, run.tables[table]), compute(run))
     [computed] = summary(run).values()
     for measure, value in computed.items():
         if value is not None:
             yield Deviation("summary", measure, (), run.summary.get(measure), value)
 
 
-def told(table: str, frame: pl.DataFrame) -> pl.DataFrame:
+def reported(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Return a table with the columns of its key."""
     if table in ("timeouts", "stalls"):
         return frame.with_columns(pl.int_range(pl.len()).over("flow").alias("number"))
@@ -104,9 +104,9 @@ def told(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
-def rows(table: str, told: pl.DataFrame, computed: Rows) -> Iterator[Deviation]:
+def rows(table: str, reported: pl.DataFrame, computed: Rows) -> Iterator[Deviation]:
     """Yield the values of a table."""
-    by_key = {tuple(str(row[name]) for name in KEYS[table]): row for row in told.iter_rows(named=True)}
+    by_key = {tuple(str(row[name]) for name in KEYS[table]): row for row in reported.iter_rows(named=True)}
     for key, columns in computed.items():
         if key not in by_key:
             yield Deviation(table, KEYS[table][0], key, None, key[0])

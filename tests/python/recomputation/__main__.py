@@ -1,4 +1,4 @@
-"""Compare drawn scenarios from FIRST up to LAST: `python -m witness FIRST LAST`."""
+"""Compare drawn scenarios from FIRST up to LAST: `python -m recomputation FIRST LAST`."""
 
 import sys
 import tempfile

@@ -25,7 +25,7 @@ class Sent:
 
     time: float
     number: int
-    is_again: bool
+    is_repeated: bool
     first: int
     last: int
     """The range of bytes of the stream; SYN and FIN have none."""

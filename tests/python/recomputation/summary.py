@@ -47,12 +47,12 @@ def of_scenario(run: Run) -> dict[str, Value]:
 def of_bottleneck(run: Run) -> dict[str, Value]:
     """Return the measures of the bottleneck and of drops elsewhere."""
     name = run.scenario.bottleneck
-    link, every, told = run.scenario.links[name], run.links[name], links.columns(run, name)
-    row: dict[str, Value] = {key: told.get(key) for key in ("utilisation", "mean_queue_delay_ms")}
-    row["bottleneck_packets"] = told.get("packets_out")
+    link, every, reported = run.scenario.links[name], run.links[name], links.columns(run, name)
+    row: dict[str, Value] = {key: reported.get(key) for key in ("utilisation", "mean_queue_delay_ms")}
+    row["bottleneck_packets"] = reported.get("packets_out")
     measured = [one for one in every if one.arrival >= run.scenario.warm_up]
     if measured:
-        row["drop_rate"] = told["drop_rate"]
+        row["drop_rate"] = reported["drop_rate"]
     causes = [cause for _, cause in links.causes(link, every, measured)]
     if link.has_losses and measured and "?" not in causes:
         row["queue_drop_rate"] = causes.count("queue") / len(measured)

@@ -73,10 +73,10 @@ def of_trace(run: Run, flow: Flow) -> dict[str, Value]:
 
 def of_sender(run: Run, transfer: Transfer) -> dict[str, Value]:
     """Return the counters of the sender."""
-    again = [one for one in transfer.sent if one.is_again]
+    repeated = [one for one in transfer.sent if one.is_repeated]
     row: dict[str, Value] = {
         "packets_sent": len(transfer.sent),
-        "retransmissions": len(again),
+        "retransmissions": len(repeated),
         "flow_drop_rate": dropped_share(run, transfer),
     }
     if not transfer.flow.is_tcp:
@@ -106,11 +106,11 @@ def silence(transfer: Transfer, at: float) -> float:
 
 def smallest_round_trip(transfer: Transfer) -> float:
     """Return the smallest time from the only transmission of a packet to the acknowledgement that covers it."""
-    again = {one.number for one in transfer.sent if one.is_again}
-    once = sorted((one.covered, one.time) for one in transfer.sent if one.number not in again and one.covered > 0)
+    repeated = {one.number for one in transfer.sent if one.is_repeated}
+    once = sorted((one.covered, one.time) for one in transfer.sent if one.number not in repeated and one.covered > 0)
     reply = next((frame.time for frame in transfer.acknowledgements), math.nan)
     # The handshake is a round trip too.
-    best = reply - transfer.sent[0].time if 0 not in again else math.nan
+    best = reply - transfer.sent[0].time if 0 not in repeated else math.nan
     index = 0
     for time, upto in transfer.acknowledged:
         while index < len(once) and once[index][0] <= upto:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .queueing import Passage
     from .runs import Run
 
-LOOK_BACK: Final = 50
+LARGEST_GAP: Final = 50
 """Packets that have left between two that wait: AQM drops some in between."""
 
 Rows = dict[tuple[str, ...], dict[str, "Value"]]
@@ -74,7 +74,7 @@ def waiting(every: list[Passage], index: int, at: float) -> int:
     for other in reversed(every[:index]):
         if other.accepted and other.left_queue > at:
             count, misses = count + 1, 0
-        elif (misses := misses + 1) > LOOK_BACK:
+        elif (misses := misses + 1) > LARGEST_GAP:
             break
     return count
 
