@@ -35,6 +35,7 @@ wheel-check: wheel ## Install what `wheel` built where the repository is not, an
 demo: build ## Repeat the first study at its smallest scale, then compare transports on a film
 	@$(RUN) earlybird demo
 
+# The invariants of runs are checked in debug builds only, so that `nightly` draws scenarios in one.
 # Property tests draw the same cases each time, so that the same tree gives the same answer; `nightly` draws others.
 test: build ## Run all tests
 	rm -rf $(EARLYBIRD_CONFORMANCE)
@@ -44,6 +45,7 @@ test: build ## Run all tests
 
 nightly: build ## Run the property tests with other cases, and more, compute more results a second time, adversarial segments, the fuzzers and some mutants, then all tests
 	PROPTEST_CASES=10000 cargo test --release --workspace --locked --test properties --test worlds
+	PROPTEST_CASES=5000 cargo test --locked -p earlybird-experiment --test invariants
 	$(RUN) pytest -n auto --hypothesis-profile=nightly $$(grep -rl @given tests/python)
 	PYTHONPATH=tests/python $(RUN) python -m recomputation $$((10#$$(date +%j) * 100)) $$((10#$$(date +%j) * 100 + 100))
 	$(MAKE) adversarial fuzz
