@@ -225,19 +225,24 @@ def frame_rate(application: Mapping[str, Any]) -> float:
 
 
 def viewings(result: Result, *, startup_delay: float = STARTUP_DELAY) -> list[Viewing]:
+    """Show the films as `shown` does; raises `InputError` if there is none."""
+    found = shown(result, startup_delay=startup_delay)
+    if not found:
+        raise InputError("the run has no film of which a frame came. Give it a flow of media, and time.")
+    return found
+
+
+def shown(result: Result, *, startup_delay: float = STARTUP_DELAY) -> list[Viewing]:
     """Show every film of a run to a viewer, who starts after `startup_delay` seconds; its own one by its own rule."""
     end = float(result.summary["duration_s"])
     groups = {group["name"]: group["application"] for group in result.scenario["flows"]}
     applications = {flow: groups[group] for flow, group in result.flows.select("flow", "group").iter_rows()}
     frames = result.deliveries.sort("unit").partition_by("flow", as_dict=True, maintain_order=True)
-    shown = (
+    every = (
         _viewing(result, str(name), table, startup_delay, end, applications[str(name)])
         for (name,), table in frames.items()
     )
-    found = [viewing for viewing in shown if viewing is not None]
-    if not found:
-        raise InputError("the run has no film of which a frame came. Give it a flow of media, and time.")
-    return found
+    return [viewing for viewing in every if viewing is not None]
 
 
 def _viewing(

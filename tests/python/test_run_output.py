@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from typing import TYPE_CHECKING
 
@@ -231,3 +232,11 @@ def test_what_a_flow_lost_at_other_links_than_the_bottleneck_was_not_in_its_colu
     file.write_text(TWO_QUEUES, encoding="utf-8")
     (line,) = (row for row in earlybird("run", file).out.splitlines() if row.startswith("dropped by queues"))
     assert int(line.split()[3]) > 10
+
+
+def test_the_json_of_a_run_without_films_was_an_error_if_it_kept_deliveries(earlybird: Program, tmp_path: Path) -> None:
+    path = tmp_path / "lockstep.toml"
+    path.write_text(LOCKSTEP.replace('"20s"', '"1s"\nmeasure.deliveries = true'), encoding="utf-8")
+    finished = earlybird("run", path, "--json")
+    assert finished.code == 0, finished.err
+    assert json.loads(finished.out)["quality"] == []

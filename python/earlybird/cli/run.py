@@ -87,7 +87,7 @@ def command(
 
 
 def media_quality(result: "Result") -> dict[str, object]:
-    """Return the quality of each video flow of a run that kept its deliveries; else an empty dictionary."""
+    """Return the quality of each film of a run that kept its deliveries, perhaps of none; else an empty dictionary."""
     if "deliveries" not in result.tables:
         return {}
-    return {"quality": [viewing.quality().to_dict() for viewing in quality.viewings(result)]}
+    return {"quality": [viewing.quality().to_dict() for viewing in quality.shown(result)]}

@@ -40,7 +40,7 @@ def columns(run: Run, name: str) -> dict[str, Value]:
     begun = [one.start - one.arrival for one in every if since <= one.start < end]
     return row | {
         "utilisation": bits_sent(link, every, since, end) / (capacity(link, since, end) or 1),
-        "packets_per_s": len(ended(every, since, end)) / (end - since),
+        "packets_per_second": len(ended(every, since, end)) / (end - since),
         "mean_queue_packets": queue_time(every, since, end) / (end - since),
         "mean_queue_delay_ms": 1e3 * math.fsum(begun) / max(len(begun), 1),
         "max_queue_packets": largest_queue(every, end),

@@ -19,6 +19,9 @@ TICK: Final = 1.5e-6
 OPPORTUNITY: Final = 1500
 """Bytes that one opportunity of a trace sends (mahimahi's format)."""
 
+DROPS_LATER: Final = ("head-drop", "codel", "fq-codel", "dualpi2")
+"""Queues that drop packets which wait; the others drop on arrival alone."""
+
 
 @dataclass
 class Passage:
@@ -43,7 +46,7 @@ class Passage:
 
 def passages(link: Link, arrivals: Iterable[Arrival]) -> list[Passage]:
     """Return every packet that came to a link, with the times at which its transmission starts and ends."""
-    found = matched(arrivals)
+    found = matched(arrivals, drops_later=link.queue in DROPS_LATER)
     waiting = [one for one in found if one.dropped is None]
     if link.opportunities:
         serve_at_opportunities(link, waiting)
@@ -52,7 +55,7 @@ def passages(link: Link, arrivals: Iterable[Arrival]) -> list[Passage]:
     return found
 
 
-def matched(arrivals: Iterable[Arrival]) -> list[Passage]:
+def matched(arrivals: Iterable[Arrival], *, drops_later: bool) -> list[Passage]:
     """Return the packets with their drops: that of a packet which was in the queue, or on arrival."""
     found: list[Passage] = []
     inside: dict[tuple[str, int | None], deque[Passage]] = defaultdict(deque)
@@ -61,7 +64,9 @@ def matched(arrivals: Iterable[Arrival]) -> list[Passage]:
         if row.event == "enq":
             found.append(Passage(row.time, row.flow, row.seq, row.bytes))
             inside[key].append(found[-1])
-        elif earlier := [one for one in inside[key] if one.dropped is None and one.bytes == row.bytes]:
+        elif drops_later and (
+            earlier := [one for one in inside[key] if one.dropped is None and one.bytes == row.bytes]
+        ):
             # Two copies of a packet in one queue are rare: the later one is dropped if it came just now.
             (earlier[-1] if row.time - earlier[-1].arrival < TICK else earlier[0]).dropped = row.time
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
@@ -79,6 +80,11 @@ def waiting(every: list[Passage], index: int, at: float) -> int:
     return count
 
 
+def is_near(time: float, step: float) -> bool:
+    """Return whether a time is that of a sample."""
+    return math.isfinite(time) and abs(time / step - round(time / step)) * step < TICK
+
+
 def series(run: Run) -> Rows:
     """Return the samples of the queues' lengths; the keys are time, link and quantity."""
     rows: Rows = {}
@@ -90,6 +96,7 @@ def series(run: Run) -> Rows:
             [(one.arrival, 1) for one in every if one.left_queue > one.arrival + TICK]
             + [(one.left_queue, -1) for one in every if one.left_queue > one.arrival + TICK]
         )
+        near = {round(time / step) for one in every for time in (one.arrival, one.left_queue) if is_near(time, step)}
         length = index = 0
         for number in range(1, round(run.scenario.duration / step)):
             at = number * step
@@ -97,6 +104,6 @@ def series(run: Run) -> Rows:
                 length += changes[index][1]
                 index += 1
             # What changes just then may be seen or not.
-            if index == len(changes) or changes[index][0] > at + TICK:
+            if number not in near:
                 rows[f"{at:.3f}", name, "queue_packets"] = {"value": float(length)}
     return rows
