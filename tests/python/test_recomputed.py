@@ -19,7 +19,7 @@ FOLDER = REPOSITORY / "tests" / "python" / "recomputation"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 4, 5, 9, 11, 13])
-def test_every_column_is_what_the_packets_say(seed: int, tmp_path: Path) -> None:
+def test_every_column_is_what_the_packets_give(seed: int, tmp_path: Path) -> None:
     found = list(compare.deviations(runs.run(draw.scenario(seed), seed, tmp_path)))
     assert not [one for one in found if not one.is_allowed]
     assert len({(one.table, one.column) for one in found}) > 40

@@ -84,7 +84,7 @@ def of_sender(run: Run, transfer: Transfer) -> dict[str, Value]:
     expiries = [event for event in transfer.events if event.event == "nrexmit"]
     return row | {
         "rto_count": len(expiries),
-        "frozen_s": math.fsum(silence(transfer, event.time) for event in expiries),
+        "frozen_s": math.fsum(time_without_progress(transfer, event.time) for event in expiries),
         "min_rtt_ms": 1e3 * smallest_round_trip(transfer),
     }
 
@@ -97,7 +97,7 @@ def dropped_share(run: Run, transfer: Transfer) -> float:
     return min(lost / max(sent, 1), 1.0)
 
 
-def silence(transfer: Transfer, at: float) -> float:
+def time_without_progress(transfer: Transfer, at: float) -> float:
     """Return the time from the last progress, or from the previous expiry, to an expiry."""
     progress = [time for time, _ in transfer.acknowledged if time < at - 1e-5]
     earlier = [event.time for event in transfer.events if event.event == "nrexmit" and event.time < at - 1e-5]

@@ -49,7 +49,7 @@ def deadline(units: Units, delay: float, end: float) -> dict[str, Value]:
 
 @dataclass
 class Playback:
-    """What a player that stalls has done."""
+    """Record of a player that stalls."""
 
     played: int = 0
     started: float = math.nan

@@ -40,7 +40,7 @@ class Passage:
 
     @property
     def left_queue(self) -> float:
-        """When it left the queue."""
+        """Time at which it left the queue."""
         return self.start if self.dropped is None else self.dropped
 
 

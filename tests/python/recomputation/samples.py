@@ -26,7 +26,10 @@ def timeouts(run: Run) -> Rows:
     for name, transfer in run.transfers.items():
         expiries = (event for event in transfer.events if event.event == "nrexmit")
         for number, event in enumerate(expiries):
-            rows[name, str(number)] = {"time_s": event.time, "frozen_s": flows.silence(transfer, event.time)}
+            rows[name, str(number)] = {
+                "time_s": event.time,
+                "frozen_s": flows.time_without_progress(transfer, event.time),
+            }
     return rows
 
 

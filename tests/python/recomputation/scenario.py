@@ -94,7 +94,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What the computation needs of a scenario's file."""
+    """A scenario's file, as far as the computation needs it."""
 
     duration: float
     warm_up: float

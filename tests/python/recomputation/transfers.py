@@ -42,7 +42,7 @@ class Transfer:
     delivered: list[tuple[float, int]] = field(default_factory=list)
     """Time, and bytes in order since then; for datagrams bytes that arrived."""
     units_arrived: dict[int, float] = field(default_factory=dict)
-    """When each datagram arrived, by its number."""
+    """Time of arrival of each datagram, by its number."""
     acknowledged: list[tuple[float, int]] = field(default_factory=list)
     """Time, and bytes that the acknowledgement covers; of those that cover more."""
     acknowledgements: list[Frame] = field(default_factory=list)
