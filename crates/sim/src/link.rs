@@ -7,6 +7,7 @@
 mod backlog;
 mod delay_log;
 mod event_driven;
+mod queue_samples;
 mod reading;
 
 use crate::loss::Loss;
@@ -18,6 +19,7 @@ use crate::transmission_clock::TransmissionClock;
 use earlybird_queue::{Discipline, QueueLimit};
 use earlybird_units::{Duration, Instant, Random, Rate, SeedTree};
 use event_driven::QueueServer;
+use queue_samples::QueueSamples;
 use std::mem::offset_of;
 
 use backlog::LinkBacklog;
@@ -201,6 +203,8 @@ struct ColdFields {
     measured: MeasuredInterval,
     /// Set by [`Link::keep_queueing_delays`], on a link of the analytic model.
     delays: Option<DelayLog>,
+    /// Set by [`Link::sample_every`], on links of the analytic model.
+    samples: Option<QueueSamples>,
 }
 
 impl Link {
@@ -229,7 +233,7 @@ impl Link {
             groups: Vec::new(),
             queue_lengths: None,
             max_backlog: 0,
-            cold: Box::new(ColdFields { settings, measured: MeasuredInterval::default(), delays: None }),
+            cold: Box::new(ColdFields { settings, measured: MeasuredInterval::default(), delays: None, samples: None }),
         }
     }
 
@@ -431,7 +435,15 @@ impl Link {
         held
     }
 
-    /// Returns how many packets wait at a time not before the last arrival.
+    /// Asks for samples from a time on, which [`Self::backlog`] returns: packets may come ahead of them.
+    pub fn sample_every(&mut self, first: Instant, period: Duration) {
+        if self.server.is_none() {
+            self.cold.samples = Some(QueueSamples::new(first, period));
+            self.schedule_reading();
+        }
+    }
+
+    /// Returns how many packets wait at the time of a sample, or at one not before the last arrival.
     pub fn backlog(&mut self, at: Instant) -> usize {
         if let Some(server) = &self.server {
             return server.len();
@@ -439,6 +451,18 @@ impl Link {
         if at >= self.next_reading {
             self.take_readings(at);
         }
+        if let Some(length) = self.cold.samples.as_mut().and_then(|samples| samples.take(at)) {
+            return length;
+        }
+        if let Some(samples) = &mut self.cold.samples {
+            samples.pass(at);
+            self.schedule_reading();
+        }
+        self.backlog_at(at)
+    }
+
+    /// Returns how many packets wait at a time not before the last arrival.
+    fn backlog_at(&mut self, at: Instant) -> usize {
         self.waiting.remove_started_by(at);
         self.waiting.len()
     }

@@ -99,7 +99,11 @@ impl<O: Observer> World<O> {
     /// Samples every flow and link from now on.
     pub fn probe_every(&mut self, period: Duration) {
         self.probe_period = Some(period);
-        self.forwarder.events.schedule(SimEvent::new(self.forwarder.now, EventKind::Probe, SAMPLE));
+        let now = self.forwarder.now;
+        self.forwarder.events.schedule(SimEvent::new(now, EventKind::Probe, SAMPLE));
+        for link in &mut self.forwarder.network.links {
+            link.sample_every(now.at, period);
+        }
     }
 
     /// Calls [`Observer::on_warm_up_end`] at this time.

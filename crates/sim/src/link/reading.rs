@@ -198,7 +198,13 @@ impl Link {
     /// Sets the interval that is measured. Must be called before the first packet.
     pub fn measure_between(&mut self, from: Instant, until: Instant) {
         self.cold.measured = MeasuredInterval::new([from, until]);
-        self.next_reading = self.cold.measured.next_end();
+        self.schedule_reading();
+    }
+
+    /// Sets the time at which the next packet must find a reading or a sample taken.
+    pub(super) fn schedule_reading(&mut self) {
+        let end = self.cold.measured.next_end();
+        self.next_reading = self.cold.samples.as_ref().map_or(end, |samples| end.min(samples.due()));
     }
 
     /// Returns the counts and measures up to the start of the measured interval.
@@ -220,7 +226,7 @@ impl Link {
         }
     }
 
-    /// Takes the readings that are due. What happens now is not in them.
+    /// Takes the readings and samples that are due. What happens now is not in them.
     #[cold]
     #[inline(never)]
     pub(super) fn take_readings(&mut self, now: Instant) {
@@ -229,7 +235,11 @@ impl Link {
             let reading = (self.total.packets_in > 0).then(|| Box::new(self.reading(end)));
             self.cold.measured.pass(reading);
         }
-        self.next_reading = self.cold.measured.next_end();
+        while let Some(at) = self.cold.samples.as_ref().and_then(|samples| samples.due_before(now)) {
+            let length = self.backlog_at(at);
+            self.cold.samples.as_mut().expect("it is due").store(at, length);
+        }
+        self.schedule_reading();
     }
 
     /// Returns the counts and measures up to a time that is not before the last arrival.
