@@ -1,13 +1,16 @@
 //! Invariants of every run, whatever the scenario, checked at its end. Debug builds check it, so that every test that runs a
 //! scenario is a test of its counts; release builds are spared it.
 
+mod tables;
+
 use crate::link_measures::{GroupMeasures, LinkMeasures};
 use crate::plan::Plan;
 use crate::recorder::{FlowRecord, Recorder};
 use crate::register::SHARES;
 use crate::table::{Column, Summary, Table, Value};
-use earlybird_sim::{Link, LinkCounts, LinkId, Network};
+use earlybird_sim::{DropCause, Link, LinkCounts, LinkId, LinkReading, Network};
 use earlybird_units::{Duration, Instant};
+use tables::Tables;
 
 /// Relative tolerance for sums of floats.
 const ROUNDING: f64 = 1e-9;
@@ -27,10 +30,27 @@ pub(crate) fn check(
     for (number, link) in (0..).zip(network.links()) {
         check_link(plan, recorder, LinkId(number), link);
     }
-    for (number, record) in recorder.flows.iter().enumerate() {
+    let drops = recorder.drops.by_flow(plan.flows.len());
+    for (number, (record, route)) in recorder.flows.iter().zip(plan.flow_routes()).enumerate() {
         check_flow(plan, number, record);
+        if let Some((floor, links)) = route.filter(|_| !is_web(plan, number)) {
+            check_times(plan, number, record, floor);
+            check_capacity(plan, number, record, links.iter().map(|link| network.link(*link)));
+        }
+        // Copies that a link makes are sent by no endpoint.
+        let copies: u64 = network.all_impairments().map(|link| link.packets_duplicated).sum();
+        let dropped = drops[number].by_queues + drops[number].random;
+        let sent = record.statistics.segments_sent + copies;
+        assert!(dropped <= sent, "{}: {dropped} packets dropped of {sent}", plan.flows[number].name);
     }
     check_shares(tables, summary);
+    let web = (0..plan.flows.len()).filter(|number| is_web(plan, *number));
+    tables::check(Tables(tables), summary, &web.map(|number| plan.flows[number].name.as_str()).collect::<Vec<_>>());
+}
+
+/// Returns whether a flow stands for many connections, which have paths and starts of their own.
+fn is_web(plan: &Plan, number: usize) -> bool {
+    plan.groups[plan.flows[number].group].flow.application.is_web()
 }
 
 fn check_link(plan: &Plan, recorder: &Recorder, id: LinkId, link: &Link) {
@@ -60,12 +80,29 @@ fn check_link(plan: &Plan, recorder: &Recorder, id: LinkId, link: &Link) {
         "{name}: {} bytes out, {possible} bits possible",
         total.bytes_out
     );
+    check_interval(name, &link.reading_at_start(), &link.reading_at_end());
+    let losses = |cause| recorder.drops.rows().filter(move |((at, _, why), _)| *at == id && *why == cause);
+    let lost: u64 = losses(DropCause::Loss).map(|(_, drops)| drops.packets).sum();
+    assert_eq!(lost, total.packets_lost, "{name}: losses by flow are not those of the link");
     let mean = measures.mean_queue_packets;
     // Without a measured interval there is no mean.
     assert!(
         plan.warm_up >= plan.end || mean <= measures.max_queue_packets as f64 * (1.0 + ROUNDING),
         "{name}: mean queue {mean}"
     );
+}
+
+/// Checks that all counts rise from the start of the measured interval to its end.
+fn check_interval(name: &str, start: &LinkReading, end: &LinkReading) {
+    let groups = start.groups.iter().zip(&end.groups);
+    for (start, end) in [(&start.total, &end.total)].into_iter().chain(groups) {
+        let values = |counts: &LinkCounts| {
+            [counts.packets_in, counts.packets_out, counts.packets_dropped, counts.packets_lost, counts.bytes_out]
+        };
+        let is_rising = values(start).iter().zip(values(end)).all(|(before, after)| *before <= after);
+        assert!(is_rising, "{name}: fewer packets at the end than at the start of the measured interval");
+    }
+    assert!(start.bits_sent <= end.bits_sent + 1.0, "{name}: fewer bits sent at the end");
 }
 
 /// Returns whether every packet that arrived left, was dropped or still waits.
@@ -83,13 +120,37 @@ fn check_flow(plan: &Plan, number: usize, record: &FlowRecord) {
     if let Some(media) = &record.media {
         assert!(media.units_delivered() <= media.units_written(), "{name}: more units delivered than written");
     }
-    let floor = plan.round_trip(number).unwrap_or(Duration::ZERO);
+    assert!(record.packets_measured() <= record.statistics.segments_sent, "{name}: more packets measured than sent");
+}
+
+/// Checks times against the propagation delay there and back.
+fn check_times(plan: &Plan, number: usize, record: &FlowRecord, floor: Duration) {
+    let name = &plan.flows[number].name;
     if let Some(rtt) = record.min_rtt {
         assert!(rtt >= floor, "{name}: round-trip time {rtt}, propagation {floor}");
     }
+    let open = plan.end - plan.flows[number].start;
+    let frozen = record.statistics.frozen;
+    assert!(frozen <= open, "{name}: frozen for {frozen} of {open}");
     if let Some(time) = record.completion_time() {
         assert!(time >= floor / 2, "{name}: complete after {time}, propagation {floor} there and back");
         assert!(plan.flows[number].start + time <= plan.end.max(Instant::ZERO), "{name}: complete after the end");
+    }
+}
+
+/// Checks that each link could carry what was delivered, from the start of a flow until it was complete or the run ended.
+fn check_capacity<'a>(plan: &Plan, number: usize, record: &FlowRecord, links: impl Iterator<Item = &'a Link>) {
+    let start = plan.flows[number].start;
+    let until = record.completion_time().map_or(plan.end, |time| start + time);
+    for settings in links.map(Link::settings) {
+        let possible = (settings.bits_before(until) - settings.bits_before(start.min(until))) * (1.0 + ROUNDING) + 1.0;
+        let delivered = record.bytes_delivered as f64 * 8.0;
+        assert!(
+            delivered <= possible,
+            "{}: {delivered} bits delivered, {possible} possible on {}",
+            plan.flows[number].name,
+            settings.name
+        );
     }
 }
 

@@ -154,6 +154,17 @@ impl Plan {
         Some(builder.network.delay(pair.there) + builder.network.delay(pair.back))
     }
 
+    /// Returns of each flow the propagation delay there and back, and the links that its data cross.
+    pub(crate) fn flow_routes(&self) -> Vec<Option<(Duration, Vec<LinkId>)>> {
+        let mut builder = NetworkBuilder::new(self);
+        let pairs: Vec<_> = self.flows.iter().map(|flow| builder.route_pairs(flow).ok()?.first().copied()).collect();
+        let network = &builder.network;
+        let route = |pair: RoutePair| {
+            (network.delay(pair.there) + network.delay(pair.back), network.links_of(pair.there).collect())
+        };
+        pairs.into_iter().map(|pair| pair.map(route)).collect()
+    }
+
     /// Builds the network and the flows.
     pub(crate) fn topology(&self) -> Result<Topology, ScenarioError> {
         let mut builder = NetworkBuilder::new(self);

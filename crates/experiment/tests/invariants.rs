@@ -6,8 +6,8 @@
 
 mod common;
 
-use common::{report, run_once};
-use earlybird_experiment::Outputs;
+use common::{report, run_once, run_text};
+use earlybird_experiment::{Column, Outputs};
 use earlybird_scenario::resolve;
 use earlybird_units::{Random, SeedTree};
 
@@ -141,6 +141,38 @@ fn drawn_scenarios_keep_the_invariants() {
         }
     }
     assert!(refused <= cases / 4, "{refused} of {cases} were refused");
+}
+
+#[test]
+fn timeouts_of_a_connection_were_counted_twice_where_the_listener_gave_up_first() {
+    let rate = [("network.dumbbell.bottleneck.rate", "7b/s")];
+    let report = report("bench-transports.toml", &rate);
+    let (_, flows) = report.tables.iter().find(|(name, _)| *name == "flows").expect("a table of every run");
+    let Some((_, Column::Float(frozen))) = flows.columns.iter().find(|(name, _)| *name == "frozen_s") else { panic!() };
+    assert!(frozen.iter().all(|frozen| *frozen < 300.0), "{frozen:?} of 300 s");
+}
+
+#[test]
+fn timeouts_of_a_listener_were_listed_as_those_of_the_flow() {
+    let link = r#"{ from = "a", to = "b", delay = "100us", queue = { packets = 1 }, rate = "1Mb/s", reorder = { probability = 0.02, delay = "5ms" } }"#;
+    let flow = r#"from = "a", to = "b", application = { cbr = { rate = "64kb/s", packet = 160 } }"#;
+    let report = run_text(&format!(
+        r#"duration = "3s"
+        network.links = [{link}]
+        flows = [
+            {{ name = "f0x", transport = "hollywood", {flow}, client = {{ rebuffer = {{}} }} }},
+            {{ name = "f1x", transport = "earlybird-rt", {flow}, start = {{ at = "1500ms" }} }},
+        ]"#
+    ));
+    let column = |table: &str, name: &str| {
+        let (_, table) = report.tables.iter().find(|(one, _)| *one == table).expect("a table of every run");
+        table.columns.iter().find(|(one, _)| *one == name).map(|(_, column)| column.clone()).expect("a column")
+    };
+    let (Column::Integer(counted), Column::Float(times)) = (column("flows", "rto_count"), column("timeouts", "time_s"))
+    else {
+        panic!("other types")
+    };
+    assert_eq!(counted.iter().sum::<i64>(), times.len() as i64);
 }
 
 #[test]

@@ -29,6 +29,10 @@ impl ProbeTimeouts {
     pub(crate) fn on_sent(&mut self, now: Instant, sent: &FrameStats) {
         let frames = asking(sent);
         if frames > self.frames {
+            if self.frames == 0 {
+                // Nothing was missing before the first packet.
+                self.progress = now;
+            }
             (self.frames, self.asked) = (frames, now);
         }
     }
@@ -51,4 +55,20 @@ fn asking(sent: &FrameStats) -> u64 {
     let limits = sent.max_data + sent.max_stream_data + sent.max_streams_uni;
     let blocked = sent.data_blocked + sent.stream_data_blocked + sent.streams_blocked_uni;
     data + limits + blocked + sent.new_connection_id + sent.retire_connection_id + sent.immediate_ack
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_began_late_was_frozen_since_the_start_of_the_run() {
+        let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
+        let mut timeouts = ProbeTimeouts::default();
+        let mut sent = FrameStats::default();
+        sent.crypto = 1;
+        timeouts.on_sent(at(1500), &sent);
+        timeouts.on_timeout(at(2500));
+        assert_eq!(timeouts.frozen, Duration::from_millis(1000));
+    }
 }

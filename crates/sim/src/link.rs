@@ -204,7 +204,7 @@ struct ColdFields {
     /// Set by [`Link::keep_queueing_delays`], on a link of the analytic model.
     delays: Option<DelayLog>,
     /// Set by [`Link::sample_every`], on links of the analytic model.
-    samples: Option<QueueSamples>,
+    samples: Option<Box<QueueSamples>>,
 }
 
 impl Link {
@@ -438,7 +438,7 @@ impl Link {
     /// Asks for samples from a time on, which [`Self::backlog`] returns: packets may come ahead of them.
     pub fn sample_every(&mut self, first: Instant, period: Duration) {
         if self.server.is_none() {
-            self.cold.samples = Some(QueueSamples::new(first, period));
+            self.cold.samples = Some(Box::new(QueueSamples::new(first, period)));
             self.schedule_reading();
         }
     }

@@ -18,7 +18,7 @@ use crate::timestamp::Timestamp;
 use crate::udp_agent::{ExternalAgent, UdpAgent};
 use app_io::FIRST_RECEIVER;
 use earlybird_datagram as datagram;
-use earlybird_tcp::{Connection, Cx, Event as TcpEvent};
+use earlybird_tcp::{Connection, Cx, Event as TcpEvent, Trace};
 use earlybird_traffic::{AppTable, ConnectionId, PathId, ReceiverId, SenderApp, SenderId, SenderIo, with_sender};
 use earlybird_units::{Duration, Instant, SeedTree};
 use endpoint_io::Tracer;
@@ -274,7 +274,9 @@ impl<O: Observer> World<O> {
         // The deadline may have moved while the event was pending: then the timer is set again.
         if endpoint.agent.poll_timeout().is_some_and(|deadline| deadline <= self.forwarder.now.at) {
             let mut tracer = Tracer { flow: endpoint.flow, observer: &mut self.forwarder.observer };
-            endpoint.agent.on_timeout(&mut Cx { now: self.forwarder.now.at, trace: &mut tracer });
+            // Expiries at a flow's listener, of a SYN-ACK or a report, are not those of the flow's data.
+            let trace: &mut dyn Trace = if id.is_opener() { &mut tracer } else { &mut () };
+            endpoint.agent.on_timeout(&mut Cx { now: self.forwarder.now.at, trace });
             self.report_state(id);
             self.serve(id);
         } else {
@@ -399,9 +401,9 @@ impl<O: Observer> World<O> {
         if !self.endpoints[id.0 as usize].is_in_use {
             return;
         }
-        // The end is reported once, by the end that finishes first, while both connections still exist.
-        if self.endpoints[id.peer().0 as usize].is_in_use {
-            self.report_end(EndpointId(id.0 & !1));
+        // Reported once, while both connections still exist: a listener that gives up first leaves an opener that sends on.
+        if id.is_opener() {
+            self.report_end(id);
         }
         self.endpoints[id.0 as usize].is_in_use = false;
         if !self.endpoints[id.peer().0 as usize].is_in_use {

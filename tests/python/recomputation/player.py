@@ -28,7 +28,8 @@ def viewer_columns(units: Units | None, flow: Flow, end: float) -> dict[str, Val
             return rebuffered(units, settings, end) if flow.is_tcp else {}
         case _:
             none = {"units_played": 0, "units_lost": 0, "units_late": 0, "stalls": 0}
-            return none | {"lost_share": math.nan, "playback_delay_s": math.nan, "stalled_s": math.nan}
+            no_number = ("lost_share", "playback_delay_s", "stalled_s", "mean_stall_s", "longest_stall_s")
+            return none | dict.fromkeys(no_number, math.nan)
 
 
 def deadline(units: Units, delay: float, end: float) -> dict[str, Value]:
@@ -42,8 +43,7 @@ def deadline(units: Units, delay: float, end: float) -> dict[str, Value]:
         "units_late": sum(come < end for come in lost),
         "lost_share": share,
         "playback_delay_s": delay if due else math.nan,
-        "stalls": 0,
-        "stalled_s": 0.0,
+        **stall_columns([]),
     }
 
 
@@ -66,8 +66,18 @@ def rebuffered(units: Units, settings: dict[str, Any], end: float) -> dict[str, 
         "lost_share": 0.0 if shown.played else math.nan,
         "playback_delay_s": math.nan,
         "startup_delay_s": shown.started - units.written[0] if units.written else math.nan,
-        "stalls": len(shown.stalls),
-        "stalled_s": math.fsum(length for _, length in shown.stalls),
+        **stall_columns([length for _, length in shown.stalls]),
+    }
+
+
+def stall_columns(lengths: list[float]) -> dict[str, Value]:
+    """Return the columns about stalls of these lengths."""
+    total = math.fsum(lengths)
+    return {
+        "stalls": len(lengths),
+        "stalled_s": total,
+        "mean_stall_s": total / len(lengths) if lengths else math.nan,
+        "longest_stall_s": max(lengths, default=math.nan),
     }
 
 

@@ -142,7 +142,12 @@ def of_viewers(rows: list[dict[str, Value]]) -> dict[str, Value]:
     columns = ("units_lost", "lost_share", "playback_delay_s", "stalls")
     means = {key: mean(rows, key) for key in columns if rows and all(key in row for row in rows)}
     # Not a number where one of the viewers waits for what is missing.
-    return {key: None if math.isnan(value) else value for key, value in means.items()}
+    row: dict[str, Value] = {key: None if math.isnan(value) else value for key, value in means.items()}
+    if rows and all("stalls" in one for one in rows) and (stalls := total(rows, "stalls")):
+        stalling = [one for one in rows if one["stalls"]]
+        row["mean_stall_s"] = total(stalling, "stalled_s") / stalls
+        row["longest_stall_s"] = max(total([one], "longest_stall_s") for one in stalling)
+    return row
 
 
 def on_time(run: Run) -> dict[str, Value]:

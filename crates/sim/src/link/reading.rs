@@ -245,6 +245,7 @@ impl Link {
     /// Returns the counts and measures up to a time that is not before the last arrival.
     pub fn reading(&self, at: Instant) -> LinkReading {
         let held = self.held(at, None);
+        debug_assert!(self.keeps_littles_law(&held), "{}: {held:?}", self.settings().name);
         let of_group =
             |(group, counted): (u32, &Counters)| LinkCounts::new(counted, self.held(at, Some(group)).waiting);
         LinkReading {
@@ -257,6 +258,13 @@ impl Link {
             packets_started: held.packets_started,
             delay_sum: held.delay_sum,
         }
+    }
+
+    /// Returns whether the time integral of the queue length is the sum of the queueing delays (Little 1961), of those
+    /// packets that still wait or were dropped so far as they have waited.
+    fn keeps_littles_law(&self, held: &Held) -> bool {
+        let is_partial = held.queued > 0 || self.total.packets_dropped > 0;
+        held.queue_time == held.delay_sum || (is_partial && held.queue_time > held.delay_sum)
     }
 
     /// Changes the counters of a packet, of all packets and of its group.
