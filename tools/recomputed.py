@@ -15,7 +15,7 @@ from recomputation import compare, draw, runs
 
 TARGET = REPOSITORY / "docs" / "recomputed.md"
 
-SEEDS = range(12)
+SEEDS = range(16)
 """Drawn scenarios of the page."""
 
 HEAD = f"""\

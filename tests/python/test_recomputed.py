@@ -18,7 +18,7 @@ FOLDER = REPOSITORY / "tests" / "python" / "recomputation"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 4, 5, 9, 11, 13])
+@pytest.mark.parametrize("seed", [7, 22])
 def test_every_column_is_what_the_packets_give(seed: int, tmp_path: Path) -> None:
     found = list(compare.deviations(runs.run(draw.scenario(seed), seed, tmp_path)))
     assert not [one for one in found if not one.is_allowed]
@@ -44,7 +44,8 @@ def test_a_column_is_computed_a_second_time_or_has_a_reason() -> None:
 
 
 def test_a_deviation_is_seen(tmp_path: Path) -> None:
-    run = runs.run(draw.scenario(2), 2, tmp_path)
+    run = runs.run(draw.scenario(23), 23, tmp_path)
+    assert not [one for one in compare.deviations(run) if not one.is_allowed]
     links = run.tables["links"]
     run.tables["links"] = links.with_columns(packets_in=links["packets_in"] + 1)
     assert {one.column for one in compare.deviations(run) if not one.is_allowed} == {"packets_in"}
