@@ -105,6 +105,10 @@ def of_delivery(run: Run) -> dict[str, Value]:
     rate = media_rate(run)
     if rate and sharing:
         row["t_over_mu"] = mean_rate(run, sharing) / rate
+    delivered = [flows.measured_bytes(run, run.transfers[flow.name]) for flow in sharing]
+    if len(delivered) > 1 and any(delivered):
+        # Jain, Chiu and Hawe 1984: the square of the sum, divided by the sum of the squares and the number.
+        row["jain_index"] = sum(delivered) ** 2 / sum(one * one for one in delivered) / len(delivered)
     if 0 < len(first) < len(sharing) and (fair := mean_rate(run, sharing)):
         row["first_group_rate_ratio"] = mean_rate(run, first) / fair
     return row
