@@ -18,12 +18,13 @@ from typing import Final
 
 from generated import REPOSITORY
 
-COPY: Final = REPOSITORY / "target" / "accounting-mutants"
+TARGET: Final = REPOSITORY / "target"
+COPY: Final = TARGET / "accounting-mutants"
 CHOSEN: Final = "EARLYBIRD_ACCOUNTING_CHANGE"
 CASES: Final = "60"
 """Drawn scenarios of the test of invariants: the first ones have all queues and applications."""
 
-SEEDS: Final = ("22", "23", "7", "14", "2", "5", "0")
+SEEDS: Final = ("23", "7", "22", "14", "2", "5", "0")
 """Scenarios of the second computation, small ones first."""
 
 SWITCH: Final = f"""
@@ -69,7 +70,7 @@ def build(listed: list[dict[str, str]]) -> None:
             file.write(SWITCH)
     run("cargo", "test", "--locked", "-p", "earlybird-experiment", "--test", "invariants", "--no-run", cwd=COPY)
     run("cargo", "build", "--locked", "-p", "earlybird-py", cwd=COPY)
-    shutil.copy(COPY / "target" / "debug" / "lib_core.so", COPY / "python" / "earlybird" / "_core.abi3.so")
+    shutil.copy(TARGET / "debug" / "lib_core.so", COPY / "python" / "earlybird" / "_core.abi3.so")
 
 
 def commit() -> str:
@@ -94,6 +95,7 @@ def noticed_by(number: int) -> str | None:
     """Return what noticed a change, if something did."""
     environment = {
         **os.environ,
+        "CARGO_TARGET_DIR": str(TARGET),
         CHOSEN: str(number),
         "PROPTEST_CASES": CASES,
         "PYTHONPATH": os.pathsep.join([str(COPY / "python"), str(COPY / "tests" / "python")]),
@@ -123,7 +125,8 @@ def show(numbers: Iterable[int], listed: list[dict[str, str]]) -> Iterator[int]:
 
 def run(*command: str, cwd: Path) -> None:
     """Run a command that must succeed."""
-    subprocess.run(command, cwd=cwd, check=True)
+    # Dependencies that do not change are built once.
+    subprocess.run(command, cwd=cwd, env=os.environ | {"CARGO_TARGET_DIR": str(TARGET)}, check=True)
 
 
 if __name__ == "__main__":
