@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import warnings
 from functools import lru_cache
 from itertools import pairwise
@@ -40,6 +41,8 @@ MISSING_SECONDS: Final = 0.5
 MISSING_SHARE: Final = 0.02
 """A file is truncated if more than both of these are missing of the length that its header states."""
 
+
+MANIFEST: Final = 65536  # bytes of a file within which a manifest shows what it is
 
 LONGEST: Final = 3600.0
 """Seconds of film that a scenario takes: each frame is a unit of the run and a number of the scenario."""
@@ -79,12 +82,16 @@ class Frame(NamedTuple):
         return 0.0 if start is None else start + self.duration
 
 
-def read_clip(path: str | PathLike[str]) -> Clip:
+def read_clip(path: str | PathLike[str], *, takes_sound: bool = False) -> Clip:
     """Read the first video stream of any file that FFmpeg opens, cut off or not, with its first audio stream."""
     path = found(Path(path))
     check_is_readable(path)
+    check_is_no_manifest(path)
     try:
-        with av.open(str(path)) as container:
+        # Metadata in another encoding than UTF-8 keeps no player from playing a film.
+        with av.open(str(path), metadata_errors="replace") as container:
+            if takes_sound and not films_in(container) and container.streams.audio:
+                return read_sound(path, container)
             return read_container(path, container)
     except (av.error.FFmpegError, UnicodeDecodeError) as error:
         raise unreadable(path, error) from error
@@ -100,12 +107,12 @@ def film_document(path: str | PathLike[str]) -> str:
     return json.dumps(film_of(path).film())
 
 
-def film_of(path: str | PathLike[str]) -> Clip:
-    """Read a video for a scenario, with remarks about it."""
+def film_of(path: str | PathLike[str], *, takes_sound: bool = False) -> Clip:
+    """Read a video for a scenario, with remarks about it; or sound without a video, if that is taken."""
     path = found(Path(path))
     check_is_readable(path)
     state = path.stat()
-    clip = _read_once(path, state.st_mtime_ns, state.st_size)
+    clip = _read_once(path, state.st_mtime_ns, state.st_size, takes_sound)
     if clip.length > LONGEST:
         hint = f"Cut it: `ffmpeg -i {path.name} -t {LONGEST:.0f} -c copy NEW{path.suffix}`."
         raise MediaError(path, f"lasts {clip.length / 60:.0f} min, more than the hour that a scenario takes", hint)
@@ -118,9 +125,9 @@ def film_of(path: str | PathLike[str]) -> Clip:
 
 
 @lru_cache(maxsize=8)
-def _read_once(path: Path, _modified: int, _bytes: int) -> Clip:
+def _read_once(path: Path, _modified: int, _bytes: int, takes_sound: bool) -> Clip:  # noqa: FBT001 - keys of the cache
     """Read a video once for all runs of a sweep; a file that has changed is read again."""
-    return read_clip(path)
+    return read_clip(path, takes_sound=takes_sound)
 
 
 def remarks_on(clip: Clip) -> Iterator[str]:
@@ -151,6 +158,17 @@ def check_is_readable(path: Path) -> None:
         raise MediaError(path, "is empty", "Copy or download it again.")
 
 
+def check_is_no_manifest(path: Path) -> None:
+    """Reject a manifest of DASH, and of HLS with several renditions, which name films and are none."""
+    with path.open("rb") as file:
+        text = file.read(MANIFEST).decode("utf-8", "replace")
+    is_master = text.lstrip("\ufeff").startswith("#EXTM3U") and "#EXT-X-STREAM-INF" in text
+    if is_master or re.search(r"<(?:\w+:)?MPD\b", text):
+        kind = "playlist of HLS" if is_master else "manifest of DASH"
+        hint = "Name the file of one rendition, or its own playlist."
+        raise MediaError(path, f"is a {kind} that names several renditions, not a film", hint)
+
+
 def unreadable(path: Path, error: Exception) -> MediaError:
     """Return the error of a file that FFmpeg cannot read."""
     reason = getattr(error, "strerror", None) or "unreadable header"
@@ -162,10 +180,10 @@ def read_container(path: Path, container: InputContainer) -> Clip:
     """Read an opened file."""
     stream = video_stream(path, container)
     sound = next((stream.index for stream in container.streams.audio), None)
-    streams, end = demultiplex(container, stream.index, sound)
+    streams, begin, end = demultiplex(container, stream.index, sound)
     frames = streams[stream.index]
     check_is_film(path, frames)
-    check_is_whole(path, container, frames[-1], end)
+    check_is_whole(path, container, frames[-1], end - begin)
     times = decode_times(path, frames)
     sizes = np.array([frame.size for frame in frames], dtype=np.int64)
     last = frames[-1].duration or float(times[-1]) / (len(times) - 1)
@@ -186,6 +204,17 @@ def read_container(path: Path, container: InputContainer) -> Clip:
         tracks=len(films_in(container)),
         states_length=bool(container.duration or stream.duration),
     )
+
+
+def read_sound(path: Path, container: InputContainer) -> Clip:
+    """Read the first audio stream of an opened file without a video: each packet is a unit of its own."""
+    stream = container.streams.audio[0]
+    frames = demultiplex(container, stream.index)[0][stream.index]
+    check_is_film(path, frames)
+    times = decode_times(path, frames)
+    last = frames[-1].duration or float(times[-1]) / (len(times) - 1)
+    sizes = np.array([frame.size for frame in frames], dtype=np.int64)
+    return Clip(path, stream.codec_context.name, times, sizes, float(times[-1]) + last)
 
 
 def packets_of_sound(
@@ -239,17 +268,19 @@ def is_cover(stream: VideoStream) -> bool:
     return bool(stream.disposition & type(stream.disposition).attached_pic)
 
 
-def demultiplex(container: InputContainer, *wanted: int | None) -> tuple[dict[int, list[Frame]], float]:
-    """Return streams' frames in the order of decoding, and when the last packet of any stream ends, in seconds."""
+def demultiplex(container: InputContainer, *wanted: int | None) -> tuple[dict[int, list[Frame]], float, float]:
+    """Return streams' frames in the order of decoding, and when all packets begin and end, in seconds."""
     frames: dict[int, list[Frame]] = {stream: [] for stream in wanted if stream is not None}
-    end = 0.0
+    # Some containers state the start of the first packet, which need not be shown first.
+    begin, end = (container.start_time or 0) / av.time_base, 0.0
     for packet in container.demux():
         if packet.size > 0:
             frame = Frame.of(packet)
+            begin = min(begin, frame.end - frame.duration) if frame.time is not None else begin
             end = max(end, frame.end)
             if packet.stream.index in frames:
                 frames[packet.stream.index].append(frame)
-    return frames, end
+    return frames, begin, end
 
 
 def check_is_film(path: Path, frames: list[Frame]) -> None:
@@ -259,10 +290,10 @@ def check_is_film(path: Path, frames: list[Frame]) -> None:
         raise MediaError(path, what, "Give a file with at least two frames.")
 
 
-def check_is_whole(path: Path, container: InputContainer, last: Frame, end: float) -> None:
+def check_is_whole(path: Path, container: InputContainer, last: Frame, length: float) -> None:
     """Reject a file that is shorter than its header states."""
     stated = (container.duration or 0) / av.time_base
-    found = max(end - (container.start_time or 0) / av.time_base, 0)
+    found = max(length, 0)
     hint = "Copy or download it again, or keep what there is: `ffmpeg -i FILE -c copy NEW.mp4`."
     if stated - found > max(MISSING_SECONDS, MISSING_SHARE * stated) and has_stamp(last):
         problem = f"is truncated: its header states {stated:.1f} s, its data end after {found:.1f} s"

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import lzma
+import shutil
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import av
+import numpy as np
 import pytest
 
 from earlybird import InputError
-from earlybird.planning.measured import iperf3, irtt, pcap, ping
+from earlybird.clip import MediaError
+from earlybird.media import demultiplex, film_of, read_clip
+from earlybird.planning.measured import iperf3, irtt, mahimahi, pcap, ping
 from earlybird.planning.path import Measurements, completed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+CLIP = Path(__file__).parents[2] / "media" / "test-clip.mp4"
 FIELD = Path(__file__).parent / "field"
 """Measurement files from public reports, made small, without names and addresses (tests/python/field/README.md)."""
 
@@ -329,3 +336,88 @@ def test_the_reason_for_which_a_capture_is_refused_was_false(
 def test_measurements_without_a_rate_are_listed_in_the_error() -> None:
     with pytest.raises(InputError, match="So far: a fact"):
         completed(Measurements(facts=("a fact",)))
+
+
+# Traces
+
+
+def test_throughput_in_seconds_and_megabits_was_refused() -> None:
+    found = mahimahi.read(FIELD / "cooked.txt")
+    assert found.rate == pytest.approx(np.mean([4.0377, 4.0344, 2.9931, 1.2033, 0.4410, 3.7720]) * 1e6, rel=0.01)
+    assert found.trace is not None
+    assert found.trace[-1] == 3000
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [
+        ("Timestamp,Speed,DL_bitrate,UL_bitrate\n2019.11.28_07.27.20,1,12000,5\n2019.11.28_07.27.21,1,6000,5\n", 9e6),
+        ("time_ms;Mbps\n0;8\n500;4\n", 6e6),
+        ("seconds throughput_bps\n0 2000000\n1 4000000\n", 3e6),
+    ],
+)
+def test_throughput_by_the_names_of_columns(tmp_path: Path, text: str, rate: float) -> None:
+    (tmp_path / "trace.csv").write_text(text)
+    assert mahimahi.read(tmp_path / "trace.csv").rate == pytest.approx(rate, rel=0.01)
+
+
+def test_a_mark_of_utf_8_made_a_trace_none() -> None:
+    assert mahimahi.read(FIELD / "bom.down").rate == pytest.approx(14.88e6, rel=0.01)
+
+
+def test_every_session_began_at_the_start_of_a_long_trace() -> None:
+    path = completed(mahimahi.read(FIELD / "good-then-bad.mahi.gz").updated_with(Measurements(round_trip=0.06)))
+    starts = path.starts(60.0)
+    assert len(starts) == 20
+    rates = [8 * 1500 * len(path.from_start(start, 60.0).trace or ()) / 60 for start in starts]
+    assert sum(rate == pytest.approx(4e6, rel=0.01) for rate in rates) == 9
+    assert sum(rate == pytest.approx(0.5e6, rel=0.01) for rate in rates) == 9
+    assert path.starts(600.0) == (0,)
+
+
+# Films
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.mpd", '<?xml version="1.0"?>\n<MPD xmlns="urn:mpeg:dash:schema:mpd:2011"/>', "manifest of DASH"),
+        ("a.m3u8", "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nlow.m3u8\n", "playlist of HLS"),
+    ],
+)
+def test_a_manifest_was_a_damaged_film(tmp_path: Path, name: str, text: str, words: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(MediaError, match=f"is a {words} that names several renditions"):
+        read_clip(tmp_path / name)
+
+
+def test_metadata_that_is_not_utf_8_made_a_film_unreadable(tmp_path: Path) -> None:
+    path = tmp_path / "film.mp4"
+    with av.open(str(CLIP)) as source, av.open(str(path), "w") as film:
+        film.metadata["title"] = "cafXX"
+        streams = {stream.index: film.add_stream_from_template(stream) for stream in source.streams.video}
+        for packet in source.demux(*source.streams.video):
+            if packet.dts is not None:
+                packet.stream = streams[packet.stream.index]
+                film.mux(packet)
+    content = path.read_bytes()
+    assert b"cafXX" in content
+    path.write_bytes(content.replace(b"cafXX", b"caf\xe9!"))
+    assert read_clip(path).frames == read_clip(CLIP).frames
+
+
+def test_a_film_whose_first_packet_is_not_shown_first_was_truncated() -> None:
+    stream = SimpleNamespace(index=0)
+    shared = {"stream": stream, "size": 100, "time_base": 0.04, "duration": 1, "is_corrupt": False, "is_keyframe": True}
+    order = [52, *range(25, 52), *range(53, 75)]
+    packets = [SimpleNamespace(**shared, pts=pts, dts=place) for place, pts in enumerate(order)]
+    container = SimpleNamespace(start_time=round(52 * 0.04 * av.time_base), demux=lambda: iter(packets))
+    _, begin, end = demultiplex(container, 0)  # type: ignore[arg-type]
+    assert end - begin == pytest.approx(2.0)
+
+
+def test_a_file_of_sound_was_refused_for_a_call(tmp_path: Path) -> None:
+    path = shutil.copy(FIELD / "sample_opus.mp4", tmp_path)
+    assert film_of(path, takes_sound=True).codec == "opus"
+    with pytest.raises(MediaError, match="has no video stream"):
+        film_of(path)

@@ -6,6 +6,8 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from earlybird.emulation import link
 from earlybird.errors import InputError
 from earlybird.planning.beside import NONE
@@ -20,6 +22,9 @@ FEWEST_BYTES: Final = 15_000
 """Bytes of the smallest queue: ten full packets, without which no window can grow on a slow line."""
 
 LEAST_QUEUE: Final = 1500  # bytes of a packet
+
+PLACES: Final = 20
+"""Places of a long trace at which sessions begin: as often as not each is the start of two of the 40 sessions."""
 
 LEAST_ROUND_TRIP: Final = 0.0001  # seconds; shorter ones are those of one machine
 
@@ -83,6 +88,24 @@ class NetworkPath:
     def loss_ends(self) -> tuple[float, ...]:
         """The ends of the interval of losses, where that is known and wide."""
         return () if self.loss_sample is None or self.loss_sample.is_narrow else self.loss_sample.interval
+
+    def starts(self, seconds: float) -> tuple[int, ...]:
+        """Return the milliseconds of the trace at which sessions of so many seconds begin: all over a longer one."""
+        length = self.trace[-1] if self.trace else 0
+        if length <= 1e3 * seconds:
+            return (0,)
+        return tuple(round(length * place / PLACES) for place in range(PLACES))
+
+    def from_start(self, start: int, seconds: float) -> NetworkPath:
+        """Return the line with its trace from this millisecond on, for so many seconds; the trace is repeated."""
+        if self.trace is None or (not start and self.trace[-1] <= 1e3 * seconds):
+            return self
+        length, end = self.trace[-1], round(1e3 * seconds)
+        times = np.array(self.trace, dtype=np.int64)
+        rounds = math.ceil((start + end) / length)
+        every = (times + length * np.arange(rounds + 1)[:, np.newaxis]).ravel() - start
+        part = every[(every > 0) & (every <= end)]
+        return dataclasses.replace(self, trace=(*part.tolist(), end))
 
     def with_traffic(self, beside: str) -> NetworkPath:
         """Return the same line with other traffic on it."""

@@ -204,7 +204,7 @@ class PlanRequest:
                 "what is sent? Name a video file, or give --bitrate, such as --bitrate 4Mb/s; one of them."
             )
         if self.clip is not None:
-            return film_of(self.clip)
+            return film_of(self.clip, takes_sound=True)
         return synthetic_clip(parse_rate(complete_rate(self.bitrate or ""), "bitrate"), self.goal)
 
     @property

@@ -115,7 +115,9 @@ class SessionRunner:
     ) -> None:
         self._path, self._stream, self._candidate = path, stream, candidate
         self._late, self._watch = late, watch
-        self._resolved: dict[float | None, ResolvedScenario] = {}
+        self._resolved: dict[tuple[float | None, int], ResolvedScenario] = {}
+        self._seconds = stream.run_length + LEAD + STARTS_WITHIN
+        self._starts = path.starts(stream.run_length)
 
     @property
     def cost(self) -> float:
@@ -141,13 +143,15 @@ class SessionRunner:
                 low = middle + 1
         return best
 
-    def _scenario(self, delay: float | None) -> ResolvedScenario:
-        if delay not in self._resolved:
-            self._resolved[delay] = resolve(scenario(self._path, self._stream, self._candidate, delay))
-        return self._resolved[delay]
+    def _scenario(self, delay: float | None, seed: int = 0) -> ResolvedScenario:
+        start = self._starts[seed % len(self._starts)]
+        if (delay, start) not in self._resolved:
+            path = self._path if self._starts == (0,) else self._path.from_start(start, self._seconds)
+            self._resolved[delay, start] = resolve(scenario(path, self._stream, self._candidate, delay))
+        return self._resolved[delay, start]
 
     def _session(self, seed: int, delay: float | None) -> Session:
-        outcome = self._scenario(delay).run(seed, watch=self._watch)
+        outcome = self._scenario(delay, seed).run(seed, watch=self._watch)
         frames, flows, end = outcome["tables"]["deliveries"], outcome["tables"]["flows"], self._stream.run_length
         own = np.asarray(frames["flow"]) == FLOW
         written, delivered = self._on_time(frames["written_s"][own], frames["delivered_s"][own])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from earlybird.errors import InputError
 from earlybird.planning.measured.text import text_of
+from earlybird.planning.measured.throughput import has_columns, opportunities
 from earlybird.planning.path import Measurements
 
 if TYPE_CHECKING:
@@ -17,8 +18,12 @@ BYTES: Final = 1500  # of a chance to send (mahimahi's `mm-link(1)`)
 
 def read(path: str | Path) -> Measurements:
     """Read the trace, which is repeated to the end of a run, and its mean rate."""
-    lines = [line.strip() for line in text_of(path, "a trace of mahimahi's").splitlines() if line.strip()]
-    times = [_time(path, number, line) for number, line in enumerate(lines, 1)]
+    text = text_of(path, "a trace of mahimahi's")
+    if has_columns(text):
+        times = list(opportunities(path, text))
+    else:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        times = [_time(path, number, line) for number, line in enumerate(lines, 1)]
     for number, (before, after) in enumerate(pairwise(times), 2):
         if after < before:
             raise InputError(f"{path}: line {number} has {after} ms after {before} ms; times never fall.")
