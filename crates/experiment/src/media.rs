@@ -112,8 +112,8 @@ impl MediaLog {
     }
 
     fn count_late(&mut self, written: Instant, delay: Duration) {
-        for (start_up, late) in self.startup_delays.iter().zip(&mut self.late) {
-            *late += u64::from(delay > *start_up && written + *start_up <= self.end_of_run);
+        for (startup_delay, late) in self.startup_delays.iter().zip(&mut self.late) {
+            *late += u64::from(delay > *startup_delay && written + *startup_delay <= self.end_of_run);
         }
     }
 

@@ -14,7 +14,7 @@ pub(crate) struct PlayoutLog {
     /// Start of each stall, and its length once it has ended.
     stalls: Vec<(Instant, Option<Duration>)>,
     /// From the writing of the first unit to its playing.
-    pub(crate) start_up: Option<Duration>,
+    pub(crate) startup_delay: Option<Duration>,
     pub(crate) heartbeats: u64,
     pub(crate) reports: u64,
     /// Playback delays, each weighed by the units that were due under it.
@@ -38,7 +38,7 @@ impl PlayoutLog {
             Playout::Played(_) => self.on_due(true),
             Playout::Lost(_) => self.on_due(false),
             Playout::Late(_) => self.late += 1,
-            Playout::Started(delay) => self.start_up = Some(delay),
+            Playout::Started(delay) => self.startup_delay = Some(delay),
             // A stall has no length until it ends.
             Playout::Stalled => self.stalls.push((at, None)),
             // A unit that arrives exactly at its time is in time, although the player's timer was first in the same nanosecond.

@@ -53,10 +53,10 @@ fn the_limits_of_a_flow_were_not_reported() {
 
 #[test]
 fn a_film_of_8_megabits_on_an_empty_line_of_50_needed_11_seconds() {
-    let start_up = |endpoint| real(&run_text(&scenario(endpoint, FILM)), "flows", "required_startup_delay_s")[0];
-    assert!(start_up("window = 64\nmss = 1000") > 5.0);
+    let startup_delay = |endpoint| real(&run_text(&scenario(endpoint, FILM)), "flows", "required_startup_delay_s")[0];
+    assert!(startup_delay("window = 64\nmss = 1000") > 5.0);
     for endpoint in ["profile = \"rfc\"", "profile = \"linux\""] {
-        let delay = start_up(endpoint);
+        let delay = startup_delay(endpoint);
         assert!(delay < 0.7, "{endpoint}: {delay} s");
     }
 }

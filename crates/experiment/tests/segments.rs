@@ -128,8 +128,8 @@ fn a_part_came_before_it_was_over() {
         assert!(delivered - written > 0.52, "unit {number}: {written} s, {delivered} s");
     }
     // Three parts, and the way of the last one.
-    let start_up = real(&report, "flows", "startup_delay_s")[0];
-    assert!((1.52..1.7).contains(&start_up), "{start_up} s");
+    let startup_delay = real(&report, "flows", "startup_delay_s")[0];
+    assert!((1.52..1.7).contains(&startup_delay), "{startup_delay} s");
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub(super) fn columns(table: Table, records: &[FlowRecord], end: Instant) -> Tab
         .integer("units_late", of(|log| log.late))
         .float("lost_share", real(PlayoutLog::lost_share))
         .float("playback_delay_s", real(PlayoutLog::mean_delay))
-        .float("startup_delay_s", real(|log| log.start_up.map_or(f64::NAN, Duration::as_secs_f64)))
+        .float("startup_delay_s", real(|log| log.startup_delay.map_or(f64::NAN, Duration::as_secs_f64)))
         .integer("stalls", of(PlayoutLog::stalls))
         .float("stalled_s", at_end(|log, end| log.stalled(end).as_secs_f64()))
         .float("mean_stall_s", at_end(PlayoutLog::mean_stall))

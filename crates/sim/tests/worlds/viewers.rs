@@ -19,7 +19,7 @@ pub(crate) struct Show {
     pub(crate) lost: Vec<u64>,
     pub(crate) late: u64,
     pub(crate) stalls: Vec<Duration>,
-    pub(crate) start_up: Option<Duration>,
+    pub(crate) startup_delay: Option<Duration>,
     pub(crate) heartbeats: u64,
     pub(crate) reports: u64,
     pub(crate) delivered: Vec<(u32, Instant)>,
@@ -48,7 +48,7 @@ impl Observer for Show {
             Playout::Played(unit) => self.played.push((unit, at)),
             Playout::Lost(unit) => self.lost.push(unit),
             Playout::Late(_) => self.late += 1,
-            Playout::Started(delay) => self.start_up = Some(delay),
+            Playout::Started(delay) => self.startup_delay = Some(delay),
             Playout::Stalled | Playout::Delayed(_) => {}
             Playout::Resumed(stall) => self.stalls.push(stall),
             Playout::Heartbeat(_) => self.heartbeats += 1,
@@ -186,7 +186,8 @@ fn a_rebuffering_player_over_sack_stalls_while_a_loss_is_repaired_and_loses_noth
         let show = show(sack(), channel(Some(LossRule::List(drops)), 1), player, audio());
         // A round trip for the handshake, and half a one for the first frame.
         assert!(
-            show.start_up.is_some_and(|delay| delay.abs_diff(Duration::from_millis(150)) < Duration::from_millis(1))
+            show.startup_delay
+                .is_some_and(|delay| delay.abs_diff(Duration::from_millis(150)) < Duration::from_millis(1))
         );
         assert_eq!((show.played.len() as u64, show.lost.len()), (FRAMES, 0));
         show.stalls

@@ -34,7 +34,7 @@ enum State {
 #[derive(Clone, Copy, Debug)]
 enum Wait {
     /// Does not begin before so long after the source began.
-    StartUp(Duration),
+    Startup(Duration),
     /// Since then.
     Stall(Instant),
 }
@@ -43,8 +43,8 @@ impl Rebuffer {
     /// Makes a player of the units of `timetable`. After a stall it resumes when `resume_units` are buffered.
     pub fn new(timetable: Timetable, start: StartRule, resume_units: u64) -> Self {
         let (units, kind) = match start {
-            StartRule::After(delay) => (1, Wait::StartUp(delay)),
-            StartRule::Units(units) => (units.max(1), Wait::StartUp(Duration::ZERO)),
+            StartRule::After(delay) => (1, Wait::Startup(delay)),
+            StartRule::Units(units) => (units.max(1), Wait::Startup(Duration::ZERO)),
         };
         Self {
             buffer: Buffer::new(timetable),
@@ -64,7 +64,7 @@ impl Rebuffer {
     pub(super) fn next_time(&self) -> Option<Instant> {
         match self.state {
             State::Playing { due } => Some(due),
-            State::Waiting { kind: Wait::StartUp(delay), .. } => Some(self.buffer.start + delay),
+            State::Waiting { kind: Wait::Startup(delay), .. } => Some(self.buffer.start + delay),
             State::Waiting { .. } => None,
         }
     }
@@ -91,7 +91,7 @@ impl Rebuffer {
     fn read(&mut self, io: &mut dyn ReceiverIo) {
         let takes_all = match self.state {
             State::Playing { .. } => false,
-            State::Waiting { kind: Wait::StartUp(delay), .. } => self.buffer.start + delay <= io.now(),
+            State::Waiting { kind: Wait::Startup(delay), .. } => self.buffer.start + delay <= io.now(),
             State::Waiting { kind: Wait::Stall(_), .. } => true,
         };
         while self.has_room() {
@@ -117,8 +117,8 @@ impl Rebuffer {
     fn go_on(&mut self, io: &mut dyn ReceiverIo, units: u64, kind: Wait) -> bool {
         let now = io.now();
         let event = match kind {
-            Wait::StartUp(delay) if now < self.buffer.start + delay => return false,
-            Wait::StartUp(_) => Playout::Started(now - self.buffer.start),
+            Wait::Startup(delay) if now < self.buffer.start + delay => return false,
+            Wait::Startup(_) => Playout::Started(now - self.buffer.start),
             Wait::Stall(since) => Playout::Resumed(now - since),
         };
         // A buffer that is full holds no more, and a stream near its end has no more.

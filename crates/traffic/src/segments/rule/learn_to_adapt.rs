@@ -11,7 +11,7 @@ use earlybird_units::Duration;
 /// second by kilobits per second.
 #[derive(Clone, Debug)]
 pub struct LearnToAdapt {
-    start_up: Throughput,
+    startup_rule: Throughput,
     /// Seconds of a segment.
     segment: f64,
     /// Of each rate, once the buffer was filled.
@@ -41,11 +41,11 @@ impl LearnToAdapt {
     /// Makes the rule for segments of this playing time.
     pub fn new(is_live: bool, segment: Duration) -> Self {
         let segment = segment.as_secs_f64();
-        Self { start_up: Throughput::new(is_live), segment, probabilities: None, multiplier: 0.0 }
+        Self { startup_rule: Throughput::new(is_live), segment, probabilities: None, multiplier: 0.0 }
     }
 
     fn begin(&mut self, outlook: Outlook<'_>) -> usize {
-        let choice = self.start_up.choose(outlook);
+        let choice = self.startup_rule.choose(outlook);
         if outlook.buffer >= TARGET {
             let certain = |rung| if rung == choice { 1.0 } else { 0.0 };
             self.probabilities = Some((0..outlook.rates.len()).map(certain).collect());

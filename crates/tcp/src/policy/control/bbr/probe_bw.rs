@@ -104,7 +104,7 @@ impl Bbr {
         match self.state {
             State::Down | State::Cruise if self.is_time_to_probe(now) => self.start_refill(),
             State::Down if self.is_time_to_cruise(sample) => self.state = State::Cruise,
-            State::Refill if self.rounds.is_start => self.start_up(sample),
+            State::Refill if self.rounds.is_start => self.start_probe_up(sample),
             State::Up => self.check_time_to_go_down(now, sample),
             _ => {}
         }
@@ -143,7 +143,7 @@ impl Bbr {
     }
 
     /// `StartProbeBW_UP`.
-    fn start_up(&mut self, sample: &RateSample) {
+    fn start_probe_up(&mut self, sample: &RateSample) {
         self.probing.is_bw_probe_sample = true;
         self.probing.phase = AckPhase::Starting;
         self.rounds.restart();
