@@ -106,7 +106,7 @@ def series(run: Run) -> Rows:
             while index < len(changes) and changes[index][0] < at - TICK:
                 length += changes[index][1]
                 index += 1
-            # What changes just then may be seen or not.
+            # A change at that very time may be in the sample or not.
             if number not in near:
                 rows[f"{at:.3f}", name, "queue_packets"] = {"value": float(length)}
     return rows
