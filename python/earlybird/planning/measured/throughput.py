@@ -27,9 +27,11 @@ BITS: Final = 1500 * 8  # of a delivery opportunity
 
 
 def has_columns(text: str) -> bool:
-    """Return whether a text has a time and a rate per line, or a header of such columns."""
+    """Return whether a text has a time and a rate per line, or a header that names a rate."""
     first = next((line.strip() for line in text.splitlines() if line.strip() and line.lstrip()[0] != "#"), "")
-    return len(SEPARATOR.split(first)) > 1
+    words = SEPARATOR.split(first)
+    is_row = len(words) > 1 and all(_number(word) is not None for word in words[:2])
+    return is_row or (len(words) > 1 and any(RATE.search(word) for word in words))
 
 
 def opportunities(path: str | Path, text: str) -> tuple[int, ...]:
