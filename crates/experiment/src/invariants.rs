@@ -1,5 +1,5 @@
-//! Invariants of every run, whatever the scenario, checked at its end. Debug builds check it, so that every test that runs a
-//! scenario is a test of its counts; release builds are spared it.
+//! Invariants of every simulated run, whatever the scenario, checked at its end. Debug builds check them, so that every
+//! test that runs a scenario is a test of its counts; release builds are spared them.
 
 mod tables;
 

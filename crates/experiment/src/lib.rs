@@ -172,7 +172,12 @@ fn run_once(setup: &RunSetup<'_>, outputs: &Outputs, keep_going: ProgressCallbac
     } else {
         execute(topology.into_world(recorder), scenario, keep_going)?
     };
-    Ok(setup.report(&recorder, &network))
+    let report = setup.report(&recorder, &network);
+    // Not of runs in real time, which count what other programs and kernels do.
+    if cfg!(debug_assertions) {
+        invariants::check(plan, &recorder, &network, &report.tables, &report.summary);
+    }
+    Ok(report)
 }
 
 fn execute<O: Observer>(
