@@ -21,8 +21,8 @@ DOCS = REPOSITORY / "docs"
 HEAD = """\
 # Gallery
 
-Written by `make gallery` from the notebooks of `docs/notebooks`, which tests run. Each is run as it is by Jupyter, in
-whatever folder; scenarios and film come with the program.
+Written by `make gallery` from the notebooks of `docs/notebooks`, which tests run. Jupyter runs each without changes, in
+any folder; scenarios and film are part of the program.
 """
 
 

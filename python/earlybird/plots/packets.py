@@ -10,7 +10,7 @@ from earlybird.plots.style import DARK, INK, MUTED, SOLID, TRANSPORT_STYLES, Sty
 
 MARKS: Final = {
     "snd": ("sent", Style(TRANSPORT_STYLES["pert"].colour, TRANSPORT_STYLES["pert"].dark, SOLID, "o"), 3.2),
-    "rtx": ("sent again", Style(TRANSPORT_STYLES["sack"].colour, TRANSPORT_STYLES["sack"].dark, SOLID, "^"), 6.5),
+    "rtx": ("retransmitted", Style(TRANSPORT_STYLES["sack"].colour, TRANSPORT_STYLES["sack"].dark, SOLID, "^"), 6.5),
     "drp": ("lost", Style(INK, DARK[INK], SOLID, "x"), 6.5),
     "dlv": ("arrived", Style(TRANSPORT_STYLES["pert-er"].colour, TRANSPORT_STYLES["pert-er"].dark, SOLID, "_"), 5.5),
     "ack": ("acknowledged up to", Style(MUTED, DARK[MUTED], SOLID, "."), 4.0),
