@@ -205,6 +205,14 @@ def test_events_of_a_stream_and_lines_before_a_test_were_refused(tmp_path: Path)
     assert iperf3.read(tmp_path / "stream.json").rate == iperf3.read(FIELD / "twice.json").rate
 
 
+def test_the_table_of_a_test_was_json_that_is_not_complete(tmp_path: Path) -> None:
+    (tmp_path / "speed.txt").write_text(
+        "[ ID] Interval           Transfer     Bitrate\n[  5]   0.00-1.00   sec  1.2 MBytes\n"
+    )
+    with pytest.raises(InputError, match="what iperf3 prints without --json"):
+        iperf3.read(tmp_path / "speed.txt")
+
+
 @pytest.mark.parametrize(("rate", "is_known"), [(1_048_000.0, False), (3e6, True)])
 def test_the_rate_that_iperf3_sends_datagrams_at_was_taken_for_the_lines(
     tmp_path: Path, *, rate: float, is_known: bool

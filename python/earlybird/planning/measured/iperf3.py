@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.errors import InputError
-from earlybird.planning.measured.text import documents_of, number
+from earlybird.planning.measured.text import documents_of, number, text_of
 from earlybird.planning.path import Measurements
 from earlybird.planning.samples import LossSample
 from earlybird.planning.stream import HEADERS, SEGMENT
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WHAT: Final = "what `iperf3 --json` prints"
+TABLE: Final = re.compile(r"^\[ *ID\] +Interval", re.MULTILINE)  # the heading of the table that it prints otherwise
 DATAGRAM_HEADERS: Final = 28  # bytes of IPv4 and UDP
 OVERLOAD: Final = 0.1
 """Share of lost datagrams from which on they tell that more was sent than the line carries, and not how the line is."""
@@ -26,6 +28,8 @@ SHORTEST: Final = 1.0  # seconds of a test below which slow start and the socket
 
 def read(path: str | Path) -> Measurements:
     """Read the rate, and what else the test knows: the round trips of TCP, the losses of UDP."""
+    if TABLE.search(text_of(path, WHAT)):
+        raise InputError(f"{path} is what iperf3 prints without --json. Repeat the measurement with --json.")
     tests = _tests(documents_of(path, WHAT))
     whole = [test for test in tests if isinstance(test.get("end"), dict) and test["end"] and not test.get("error")]
     if not whole:
