@@ -118,8 +118,8 @@ def _smaller(plan: Plan) -> str:
 
 def _quickest(plan: Plan) -> str:
     best = min(plan.results, key=lambda result: result.delay_needed.mean)
-    text = delay_text(best.delay_needed.mean)
-    return f" ({best.candidate.name}: {text})" if text != delay_text(plan.delay) else ""
+    text = delay_text(best.delay_needed.mean + plan.waiting)
+    return f" ({best.candidate.name}: {text})" if text != delay_text(plan.delay + plan.waiting) else ""
 
 
 def _sureness(plan: Plan) -> str:
