@@ -3,6 +3,7 @@
 use earlybird_scenario::{Application, Client, Flow, Kind};
 use earlybird_traffic::Playout;
 use earlybird_units::{Duration, Instant};
+use std::collections::BTreeSet;
 
 /// The playout log of one flow's viewer.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +12,8 @@ pub(crate) struct PlayoutLog {
     pub(crate) lost: u64,
     /// Units among the lost ones that were whole later.
     pub(crate) late: u64,
+    /// Lost units that have not become whole: copies that links make come of units that were played, too.
+    missing: BTreeSet<u64>,
     /// Start of each stall, and its length once it has ended.
     stalls: Vec<(Instant, Option<Duration>)>,
     /// From the writing of the first unit to its playing.
@@ -36,8 +39,11 @@ impl PlayoutLog {
     pub(crate) fn take(&mut self, at: Instant, event: Playout) {
         match event {
             Playout::Played(_) => self.on_due(true),
-            Playout::Lost(_) => self.on_due(false),
-            Playout::Late(_) => self.late += 1,
+            Playout::Lost(unit) => {
+                self.on_due(false);
+                self.missing.insert(unit);
+            }
+            Playout::Late(unit) => self.late += u64::from(self.missing.remove(&unit)),
             Playout::Started(delay) => self.startup_delay = Some(delay),
             // A stall has no length until it ends.
             Playout::Stalled => self.stalls.push((at, None)),
@@ -132,6 +138,15 @@ mod tests {
         log.take(Instant::ZERO, Playout::Stalled);
         log.take(Instant::ZERO, Playout::Resumed(Duration::ZERO));
         assert_eq!((log.stalls(), log.stalled(Instant::NEVER)), (0, Duration::ZERO));
+    }
+
+    #[test]
+    fn a_copy_of_a_unit_that_was_played_was_counted_as_late() {
+        let mut log = PlayoutLog::default();
+        for event in [Playout::Played(0), Playout::Lost(1), Playout::Late(0), Playout::Late(1), Playout::Late(1)] {
+            log.take(Instant::ZERO, event);
+        }
+        assert_eq!((log.lost, log.late), (1, 1));
     }
 
     #[test]

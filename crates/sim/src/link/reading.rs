@@ -263,8 +263,12 @@ impl Link {
     /// Returns whether the time integral of the queue length is the sum of the queueing delays (Little 1961), of those
     /// packets that still wait or were dropped so far as they have waited.
     fn keeps_littles_law(&self, held: &Held) -> bool {
-        let is_partial = held.queued > 0 || self.total.packets_dropped > 0;
-        held.queue_time == held.delay_sum || (is_partial && held.queue_time > held.delay_sum)
+        match (held.queued, self.total.packets_dropped) {
+            (0, 0) => held.queue_time == held.delay_sum,
+            (0, _) => held.queue_time >= held.delay_sum,
+            // A packet that arrives now is not counted, so that each has waited.
+            _ => held.queue_time > held.delay_sum,
+        }
     }
 
     /// Changes the counters of a packet, of all packets and of its group.
