@@ -45,6 +45,16 @@ impl<'a> Tables<'a> {
         sums
     }
 
+    /// Returns the packets with data of each flow that were dropped for a cause.
+    fn drops_by(self, cause: &str) -> BTreeMap<&'a str, f64> {
+        let causes = self.names("drops", "cause").iter().zip(self.numbers("drops", "data_packets"));
+        let mut sums = BTreeMap::new();
+        for (flow, (why, packets)) in self.names("drops", "flow").iter().zip(causes) {
+            *sums.entry(flow.as_str()).or_default() += if why == cause { packets } else { 0.0 };
+        }
+        sums
+    }
+
     /// Returns how many rows have each name.
     fn counts(self, table: &str, by: &str) -> BTreeMap<&'a str, f64> {
         let mut counts = BTreeMap::new();
@@ -129,6 +139,9 @@ fn check_samples(tables: Tables<'_>) {
 fn check_flows(tables: Tables<'_>, web: &[&str]) {
     tables.check_sum("flows", "packets_dropped", &["queue_drops", "random_losses"]);
     tables.check_values("flows", "packets_dropped", "flow", &tables.sums("drops", "data_packets", "flow"));
+    for (column, cause) in [("queue_drops", "queue"), ("random_losses", "loss")] {
+        tables.check_values("flows", column, "flow", &tables.drops_by(cause));
+    }
     tables.check_order("flows", "retransmissions", "packets_sent");
     tables.check_order("flows", "rto_without_fast_retransmit", "rto_count");
     // Timeouts of the many connections of a web flow are counted, but have no rows.
