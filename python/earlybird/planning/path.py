@@ -6,17 +6,20 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from earlybird.emulation import link
 from earlybird.errors import InputError
+from earlybird.lazy import LateModule
 from earlybird.planning.beside import NONE
 from earlybird.quantities import parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import numpy as np
+
     from earlybird.planning.samples import LossSample
+else:
+    np = LateModule("numpy")  # completion lists the profiles, which needs none of it
 
 FEWEST_BYTES: Final = 15_000
 """Bytes of the smallest queue: ten full packets, without which no window can grow on a slow line."""
