@@ -45,6 +45,7 @@ bottleneck = "left-right"
 deliveries = true
 transmissions = true
 queue-positions = true
+percentiles = true
 series = "10ms"
 
 [network.dumbbell]
@@ -98,7 +99,7 @@ class Draw:
                 f'duration = "{self.duration}s"',
                 f'endpoint = {{ profile = "{self.profile}", transport = "{self.transport()}" }}',
                 f'measure = {{ warm-up = "{warm_up}", bottleneck = "{bottleneck}", deliveries = true, '
-                f'transmissions = true, queue-positions = true, series = "10ms" }}',
+                f'transmissions = true, queue-positions = true, percentiles = true, series = "10ms" }}',
                 self.dumbbell() if self.hops == 0 else self.chain(),
                 *(self.flow(number) for number in range(self.chance.randint(2, 4))),
                 "",

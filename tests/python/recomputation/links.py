@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from .queueing import TICK, capacity
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .queueing import Passage
     from .runs import Run
     from .scenario import Link
+
+PERCENTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 Value: TypeAlias = float | int | str | None
 """A value of a column; None where it cannot be computed."""
@@ -38,13 +40,24 @@ def columns(run: Run, name: str) -> dict[str, Value]:
     if not link.is_fifo:
         return row
     begun = [one.start - one.arrival for one in every if since <= one.start < end]
-    return row | {
-        "utilisation": bits_sent(link, every, since, end) / (capacity(link, since, end) or 1),
-        "packets_per_second": len(ended(every, since, end)) / (end - since),
-        "mean_queue_packets": queue_time(every, since, end) / (end - since),
-        "mean_queue_delay_ms": 1e3 * math.fsum(begun) / max(len(begun), 1),
-        "max_queue_packets": largest_queue(every, end),
-    }
+    return (
+        row
+        | percentiles(begun)
+        | {
+            "utilisation": bits_sent(link, every, since, end) / (capacity(link, since, end) or 1),
+            "packets_per_second": len(ended(every, since, end)) / (end - since),
+            "mean_queue_packets": queue_time(every, since, end) / (end - since),
+            "mean_queue_delay_ms": 1e3 * math.fsum(begun) / max(len(begun), 1),
+            "max_queue_packets": largest_queue(every, end),
+        }
+    )
+
+
+def percentiles(delays: list[float]) -> dict[str, Value]:
+    """Return percentiles of queueing delays by nearest rank: values that occurred."""
+    ranks = {name: max(math.ceil(share * len(delays)), 1) - 1 for name, share in PERCENTILES.items()}
+    ordered = sorted(delays) or [math.nan]
+    return {f"queue_delay_{name}_ms": 1e3 * ordered[rank] for name, rank in ranks.items()}
 
 
 def counts(link: Link, every: list[Passage], end: float) -> dict[str, Value]:

@@ -48,7 +48,8 @@ def of_bottleneck(run: Run) -> dict[str, Value]:
     """Return the measures of the bottleneck and of drops elsewhere."""
     name = run.scenario.bottleneck
     link, every, reported = run.scenario.links[name], run.links[name], links.columns(run, name)
-    row: dict[str, Value] = {key: reported.get(key) for key in ("utilisation", "mean_queue_delay_ms")}
+    delays = [key for key in reported if key.startswith(("mean_queue_delay", "queue_delay"))]
+    row: dict[str, Value] = {key: reported.get(key) for key in ("utilisation", *delays)}
     row["bottleneck_packets"] = reported.get("packets_out")
     measured = [one for one in every if one.arrival >= run.scenario.warm_up]
     if measured:
