@@ -50,7 +50,10 @@ def chart(comparison: Comparison) -> Chart:
     """Show frames on time and flows content over the startup delay, a line per transport."""
     film = f"{comparison.source.path.name} ({format_rate(comparison.sent.mean_rate)})"
     seeds = len(comparison.seeds)
-    intervals = f". Bands and bars: 90 % intervals over {seeds} seeds" if seeds > 1 else ""
+    # A bar is of a mean over the seeds, which lies below what nine of ten flows of all seeds together need.
+    bands = f"Bands: 90 % intervals over {seeds} seeds"
+    bars = "bars: of the geometric mean, over the seeds, of what 9 of 10 flows of a seed need"
+    intervals = f". {bands}; {bars}" if seeds > 1 else ""
     styles = transport_styles([*comparison.transports])
     frames = [mark for name, style in styles.items() for mark in _frames(comparison, name, style)]
     flows = [mark for name, style in styles.items() for mark in _flows(comparison, name, style)]
