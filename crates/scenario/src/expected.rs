@@ -45,8 +45,10 @@ impl SchemaNode<'_> {
         match (least, most, above) {
             (Some(least), Some(most), _) => format!("{sort} from {least} to {most}"),
             (Some(least), None, _) => format!("{sort} of at least {least}"),
-            (_, _, Some(above)) => format!("{sort} above {above}"),
-            _ => sort.to_owned(),
+            (_, Some(most), Some(above)) => format!("{sort} above {above}, at most {most}"),
+            (_, None, Some(above)) => format!("{sort} above {above}"),
+            (None, Some(most), None) => format!("{sort} of at most {most}"),
+            (None, None, None) => sort.to_owned(),
         }
     }
 }

@@ -244,6 +244,10 @@ use rstest::rstest;
     "flows.web.application.webtraf.object-shape: `x` is not a number; allowed: a number above 1. hint: Shape of the Lomax distribution of object sizes (default 1.2)."
 )]
 #[case(
+    "endpoint.copa.delta=11",
+    "endpoint.copa.delta: `11` is too large; allowed: a number above 0, at most 10. hint: The weight of delay against throughput in the default mode: a flow has about 1.25 / delta packets in the queue (the paper's δ; default 0.5)."
+)]
+#[case(
     "flows.video.application.cbr.packet=0",
     "flows.video.application.cbr.packet: `0` is too small; allowed: a whole number from 1 to 1000000000. hint: Payload bytes of one write."
 )]
