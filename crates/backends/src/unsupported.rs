@@ -56,16 +56,19 @@ impl Unsupported {
         problem: &str,
     ) -> Result<(), ScenarioError> {
         let measure = &scenario.measure;
+        let asked = |is_wanted: bool| is_wanted.then(|| "true".to_owned());
         let wanted = [
-            ("duplicates", measure.duplicates),
-            ("transmissions", measure.transmissions),
-            ("bursts", measure.bursts.is_some()),
+            ("duplicates", asked(measure.duplicates)),
+            ("transmissions", asked(measure.transmissions)),
+            ("bursts", asked(measure.bursts.is_some())),
+            ("harm-by", measure.harm_by.clone()),
         ];
-        match wanted.iter().find(|(key, is_wanted)| *is_wanted && impossible.contains(key)) {
+        let mut found = wanted.iter().filter(|(key, _)| impossible.contains(key));
+        match found.find_map(|(key, value)| Some((key, value.as_ref()?))) {
             None => Ok(()),
-            Some((key, _)) => {
+            Some((key, value)) => {
                 let hint = "leave it out, or run the scenario in the simulator";
-                Err(self.error(format!("measure.{key}"), &true, problem, "", hint))
+                Err(self.error(format!("measure.{key}"), value, problem, "", hint))
             }
         }
     }

@@ -1,5 +1,5 @@
 //! The harm that a group of flows does to the others: R. Ware, M. K. Mukerjee, S. Seshan and J. Sherry, "Beyond Jain's
-//! Fairness Index: Setting the Bar For The Deployment of Congestion Control Algorithms", `HotNets` 2019.
+//! Fairness Index: Setting the Bar For The Deployment of Congestion Control Algorithms", Workshop on Hot Topics in Networks 2019.
 
 use crate::report::Report;
 use crate::table::{Column, Summary, Value};

@@ -49,10 +49,8 @@ def _other(plan: Plan) -> str:
     """Return the answer for the same line with other traffic, or without it."""
     where = f"With {title(plan.path.beside)}"
     if not math.isfinite(plan.delay):
-        return f"{where} none of these senders carries {plan.stream.clip.path.name}{_smaller(plan)}."
-    verb = "stay with" if plan.choice is plan.baseline else "use"
-    start = f"{WORDS[plan.stream.goal][0]} {delay_text(plan.delay + plan.waiting)}"
-    return f"{where} {verb} {plan.choice.candidate.name}: {start}."
+        return f"{where} {_none_carries(plan)}{_smaller(plan)}."
+    return f"{where} {_use(plan)}: {_start(plan)}."
 
 
 def _open(plan: Plan) -> str:
@@ -77,11 +75,19 @@ def _range(least: Plan, most: Plan) -> str:
 
 def _case(plan: Plan) -> str:
     lost = f"with {share_text(plan.path.loss)} lost"
-    if not math.isfinite(plan.delay):
-        return f"{lost} none of these senders carries {plan.stream.clip.path.name}"
-    verb = "stay with" if plan.choice is plan.baseline else "use"
-    start = f"{WORDS[plan.stream.goal][0]} {delay_text(plan.delay + plan.waiting)}"
-    return f"{lost} {verb} {plan.choice.candidate.name}, {start}"
+    return f"{lost} {_use(plan)}, {_start(plan)}" if math.isfinite(plan.delay) else f"{lost} {_none_carries(plan)}"
+
+
+def _none_carries(plan: Plan) -> str:
+    return f"none of these senders carries {plan.stream.clip.path.name}"
+
+
+def _use(plan: Plan) -> str:
+    return f"{'stay with' if plan.choice is plan.baseline else 'use'} {plan.choice.candidate.name}"
+
+
+def _start(plan: Plan) -> str:
+    return f"{WORDS[plan.stream.goal][0]} {delay_text(plan.delay + plan.waiting)}"
 
 
 def _choice(plan: Plan) -> str:

@@ -49,7 +49,8 @@ pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     check_marks(scenario)?;
     KERNEL.check_count(scenario)?;
     let problem = "cannot be measured: the kernel does not tell its single decisions";
-    KERNEL.check_measures(scenario, &UNSUPPORTED_MEASURES, problem)
+    KERNEL.check_measures(scenario, &UNSUPPORTED_MEASURES, problem)?;
+    KERNEL.check_measures(scenario, &["harm-by"], "cannot be measured: it takes two runs with equal seeds")
 }
 
 /// ECN is a setting of the whole network (`tcp_ecn` of `ip-sysctl.rst`).

@@ -10,7 +10,7 @@ const LIVE: Unsupported = Unsupported { backend: "the `live` backend" };
 const SEGMENTS: RangeInclusive<u16> = 48..=32_755;
 
 /// Measures for which each packet has to be known, or a second run without the others.
-const UNSUPPORTED_MEASURES: [&str; 2] = ["transmissions", "bursts"];
+const UNSUPPORTED_MEASURES: [&str; 3] = ["transmissions", "bursts", "harm-by"];
 
 /// Checks that our endpoints support a scenario.
 ///

@@ -162,6 +162,12 @@ endpoint.ecn = \"classic\"",
         ),
         (bulk("cubic"), "endpoint.mss = 50", "endpoint.mss: `50`"),
         (bulk("cubic"), "measure.transmissions = true", "measure.transmissions: "),
+        // It was accepted, and the summary had no harm.
+        (
+            bulk("cubic") + &bulk("cubic").replace("bulk\"", "other\""),
+            "measure.harm-by = \"other\"",
+            "measure.harm-by: ",
+        ),
         (bulk("cubic").replace("from =", "count = 129\nfrom ="), "", "flows: `129`"),
         (bulk("cubic").replace("bulk = {}", "webtraf = {}"), "", "flows.bulk.application: "),
         (

@@ -133,6 +133,12 @@ fn what_our_endpoints_cannot_do_is_refused_with_the_key() {
         (bulk("sack"), "endpoint.profile = \"ns2\"", "endpoint.profile: `ns2`"),
         (bulk("sack"), "endpoint.mss = 20", "endpoint.mss: `20`"),
         (bulk("sack"), "measure.transmissions = true", "measure.transmissions: "),
+        // It was accepted, and the summary had no harm.
+        (
+            bulk("sack") + &bulk("sack").replace("bulk\"", "other\""),
+            "measure.harm-by = \"other\"",
+            "measure.harm-by: `other`",
+        ),
         (bulk("sack").replace("from =", "count = 129\nfrom ="), "", "flows: `129`"),
         (bulk("sack").replace("bulk = {}", "webtraf = {}"), "", "flows.bulk.application: "),
         (datagrams, "", "flows.bulk.transport: `udp`"),
