@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -29,6 +30,7 @@ from earlybird.planning.selection import NOTICEABLE_SECONDS, SAMPLE_SIZES, choos
 from earlybird.planning.session import Session, SessionRunner, scenario
 from earlybird.planning.stream import StreamSpec, synthetic_clip
 from earlybird.planning.view import description
+from earlybird.statistics import Estimate
 
 if TYPE_CHECKING:
     from conftest import Conforms
@@ -320,6 +322,49 @@ def test_a_choice_that_is_open_is_reported_as_open(lossless: Plan) -> None:
     both = lossless.results[:2]
     changed = Plan(lossless.stream, lossless.path, 1e-4, both, both[0], 0.4, is_clear=False, open_candidates=both)
     assert "It cannot be told after 3 sessions of 20 s which of cubic and cubic+rto-min to take" in answer(changed)
+
+
+def with_delays(plan: Plan, *delays: float, doubt: float) -> Plan:
+    """Return a plan that is open between the two first senders, with these delays; the first is chosen."""
+    both = tuple(
+        dataclasses.replace(result, delay_needed=Estimate(delay, delay, delay, 3))
+        for result, delay in zip(plan.results, delays, strict=False)
+    )
+    return Plan(plan.stream, plan.path, 1e-4, both, both[0], doubt, is_clear=False, open_candidates=both)
+
+
+def test_a_sender_marked_as_noticeably_longer_was_called_as_good_as_the_chosen_one(lossless: Plan) -> None:
+    both = lossless.results
+    assert ": either does." in answer(with_delays(lossless, 0.20, 0.25, doubt=0.4))
+    likely = answer(with_delays(lossless, 0.193, 0.408, doubt=0.05))
+    assert "That is likely but not certain after 3 sessions of 20 s: 5 % of other seeds" in likely
+    assert f"{both[1].candidate.name} (0.41 s) needed more in these." in likely
+    open_one = answer(with_delays(lossless, 0.193, 0.408, doubt=0.4))
+    assert "It cannot be told" in open_one
+    assert "either does" not in open_one
+
+
+def test_an_assumed_queue_that_decides_was_not_mentioned() -> None:
+    """SRT over 12 Mb/s and 20 ms: the assumed queue of one BDP drops the packets of key frames (Haivision/srt#1519)."""
+    line = {"bitrate": "4Mb/s", "rate": "12Mb/s", "rtt": "20ms", "loss": "2%", "transports": ["srt"]}
+    found = short_plan(**line)
+    assert found.path.queue_is_assumed
+    assert found.larger_queue is not None
+    assert found.larger_queue.delay < found.delay - NOTICEABLE_SECONDS
+    sentence = (
+        "The queue of 30 kB (20 ms) is assumed, it drops packets, and it decides: with one of 1000 packets use srt"
+    )
+    assert f"{sentence} use srt" in found.answer
+    assert found.to_dict()["larger_queue"] is not None
+    given = short_plan(**line, queue="30kB")
+    assert given.larger_queue is None
+    assert given.delay == found.delay
+    assert "assumed" not in given.answer
+
+
+def test_an_assumed_queue_that_drops_nothing_is_not_mentioned(lossless: Plan) -> None:
+    assert lossless.path.queue_is_assumed
+    assert lossless.larger_queue is None
 
 
 def test_a_line_slower_than_the_film_is_refused_with_one_that_would_do() -> None:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.files import finite
-from earlybird.planning.beside import title
+from earlybird.planning.beside import queue_text, title
 from earlybird.planning.estimates import disagree
 from earlybird.planning.samples import share_text
 from earlybird.planning.selection import SAMPLE_SIZES, is_noticeably_longer
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from earlybird.planning.planner import CandidateResult, Plan
 
 HELD_BACK: Final = 0.05  # share of the time from which on it is told that a window or buffer held a sender back
+
+LIKELY: Final = 0.25  # share of other choices below which one that is not certain is called likely
 
 LEVEL_OF_UNSEEN: Final = 0.95
 
@@ -41,8 +43,8 @@ def delay_text(seconds: float) -> str:
 
 def answer(plan: Plan) -> str:
     """Answer in two sentences: what to use, and how sure that is; or what decides, and what to measure."""
-    sentences = f"{_choice(plan)} {_sureness(plan)}" if plan.is_settled else _open(plan)
-    return sentences if plan.other is None else f"{sentences} {_other(plan.other)}"
+    sentences = [f"{_choice(plan)} {_sureness(plan)}" if plan.is_settled else _open(plan), *_of_queue(plan)]
+    return " ".join(sentences if plan.other is None else [*sentences, _other(plan.other)])
 
 
 def _other(plan: Plan) -> str:
@@ -51,6 +53,28 @@ def _other(plan: Plan) -> str:
     if not math.isfinite(plan.delay):
         return f"{where} {_none_carries(plan)}{_smaller(plan)}."
     return f"{where} {_use(plan)}: {_start(plan)}."
+
+
+def _of_queue(plan: Plan) -> list[str]:
+    """Return what another queue changes, if the plan assumed one."""
+    larger = plan.larger_queue
+    if larger is None or not queue_decides(plan):
+        return []
+    case = f"{_use(larger)}: {_start(larger)}" if math.isfinite(larger.delay) else _none_carries(larger)
+    return [
+        f"The queue of {queue_text(plan.path)} is assumed, it drops packets, and it decides: with one of "
+        f"{larger.path.queue} packets {case}. Give --queue if you know it."
+    ]
+
+
+def queue_decides(plan: Plan) -> bool:
+    """Return whether another sender or a noticeably different delay comes out with a large queue."""
+    larger = plan.larger_queue
+    if larger is None or not math.isfinite(min(plan.delay, larger.delay)):
+        return False
+    short, long = sorted((plan.delay, larger.delay))
+    is_another = plan.choice.candidate.name != larger.choice.candidate.name
+    return is_another or is_noticeably_longer(long, short, plan.stream.noticeable)
 
 
 def _open(plan: Plan) -> str:
@@ -144,9 +168,19 @@ def _sureness(plan: Plan) -> str:
         )
     names = " and ".join(result.candidate.name for result in plan.open_candidates)
     chance = f"{100 * max(plan.doubt, 0.01):.0f} % of other seeds would choose another"
-    longer = [one for one in plan.open_candidates if _is_longer(plan, one)]
-    either = f": {plan.choice.candidate.name} needs less in these" if longer else ": either does"
-    return f"It cannot be told after {sessions} which of {names} to take ({chance}){either}."
+    others = [one for one in plan.open_candidates if one is not plan.choice]
+    longer = [f"{one.candidate.name} ({delay_text(one.delay_needed.mean)})" for one in others if _is_longer(plan, one)]
+    if not longer:
+        return f"It cannot be told after {sessions} which of {names} to take ({chance}): either does."
+    if len(longer) == len(others) and plan.doubt < LIKELY:
+        return f"That is likely but not certain after {sessions}: {chance}; {_and(longer)} needed more in these."
+    return (
+        f"It cannot be told after {sessions} which of {names} to take ({chance}): in these {_and(longer)} needed more."
+    )
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _is_longer(plan: Plan, result: CandidateResult) -> bool:
@@ -225,6 +259,13 @@ def document(plan: Plan) -> dict[str, Any]:
             "choice": plan.other.choice.candidate.name,
             "delay_s": plan.other.delay,
         },
+        "larger_queue": plan.larger_queue
+        and {
+            "queue": plan.larger_queue.path.queue,
+            "choice": plan.larger_queue.choice.candidate.name,
+            "delay_s": plan.larger_queue.delay,
+            "decides": queue_decides(plan),
+        },
         "ends": [
             {"loss": end.path.loss, "choice": end.choice.candidate.name, "delay_s": end.delay} for end in plan.ends
         ],
@@ -241,6 +282,7 @@ def document(plan: Plan) -> dict[str, Any]:
             "jitter_s": path.jitter,
             "mean_burst": path.mean_burst,
             "queue": path.queue,
+            "queue_is_assumed": path.queue_is_assumed,
             "facts": list(path.facts),
         },
         "senders": {result.candidate.name: _row(plan, result) for result in plan.results},

@@ -81,6 +81,14 @@ def queue_seconds(path: NetworkPath) -> float:
     return math.nan
 
 
+def queue_text(path: NetworkPath) -> str:
+    """Write a queue: bytes by the thousand, and the time that they take."""
+    size = path.queue.removesuffix("B")
+    text = f"{int(size) / 1e3:.4g} kB" if size != path.queue and size.isdecimal() else path.queue
+    seconds = queue_seconds(path)
+    return f"{text} ({1e3 * seconds:.3g} ms)" if math.isfinite(seconds) else text
+
+
 def usual(path: NetworkPath) -> str:
     """Return the traffic to look at where none is named: an upload if the queue is larger than two round trips."""
     return UPLOAD if queue_seconds(path) > LARGE_QUEUE * path.round_trip else NONE

@@ -80,6 +80,7 @@ class NetworkPath:
     loss: float
     mean_burst: float
     queue: str
+    queue_is_assumed: bool = False  # neither given nor measured: a round trip, or a profile's
     trace: tuple[int, ...] | None = None
     loss_sample: LossSample | None = None
     beside: str = NONE  # the other traffic on the line
@@ -113,6 +114,10 @@ class NetworkPath:
     def with_traffic(self, beside: str) -> NetworkPath:
         """Return the same line with other traffic on it."""
         return dataclasses.replace(self, beside=beside, loss_sample=None)
+
+    def with_queue(self, queue: str) -> NetworkPath:
+        """Return the same line with another queue."""
+        return dataclasses.replace(self, queue=queue, queue_is_assumed=False, loss_sample=None)
 
     def with_loss(self, share: float) -> NetworkPath:
         """Return the same line with another share of losses."""
@@ -163,6 +168,7 @@ def completed(findings: Measurements) -> NetworkPath:
         loss=loss,
         mean_burst=burst,
         queue=_queue(findings, findings.rate, round_trip),
+        queue_is_assumed=not findings.queue and not findings.longest_transfer,
         trace=findings.trace,
         loss_sample=findings.loss_sample,
         jitter=max((findings.longest_ping or 0.0) - round_trip, 0.0),

@@ -40,6 +40,12 @@ LATE: Final[Mapping[Goal, float]] = {"live": LATE_SHARE_ALLOWED, "vod": LATE_SHA
 LONGEST_SESSION: Final = 300.0
 SHORTEST_SESSION: Final = 60.0  # seconds that a viewer watches
 
+NETEM_QUEUE: Final = "1000"
+"""Packets of the queue that is tried beside an assumed one: the default of netem and of Linux's devices."""
+
+DROPPING: Final = 0.1
+"""Share of the sessions from which on drops of the queue decide what nine of ten sessions need."""
+
 ROOM: Final = 1.25
 """A line that would do ÷ what just passes: room to catch up, of which SRT's defaults leave as much for repairs."""
 
@@ -64,6 +70,11 @@ class CandidateResult:
         """Share of the time in which a window or buffer held the sender back, on average."""
         return float(np.mean([session.limited_share for session in self.sessions]))
 
+    @property
+    def is_dropped_from(self) -> bool:
+        """Whether the queue drops packets in enough sessions to decide the delay."""
+        return float(np.mean([session.queue_drops > 0 for session in self.sessions])) >= DROPPING
+
     def stalls(self, delay: float, hours: float) -> float:
         """Return the stalls per hour of a player that starts after `delay` seconds."""
         if not math.isfinite(delay):
@@ -85,6 +96,7 @@ class Plan:
     open_candidates: tuple[CandidateResult, ...]  # the senders left, if it is not clear
     ends: tuple[Plan, ...] = ()  # the same over the fewest and the most losses that the measurement leaves open
     other: Plan | None = None  # the same with other traffic on the line, or without it
+    larger_queue: Plan | None = None  # the same with a large queue, if the queue is assumed and drops packets
 
     @property
     def baseline(self) -> CandidateResult:
@@ -270,7 +282,10 @@ def plan(request: PlanRequest, *, jobs: int | None = None, progress: bool = Fals
     if traffic != NONE:
         line = path.with_traffic(NONE if path.beside != NONE else traffic)
         other = _decide(others, stream, line, senders, jobs, progress=progress)
-    return dataclasses.replace(found, ends=tuple(ends), other=other)
+    larger_queue = None
+    if path.queue_is_assumed and any(result.is_dropped_from for result in found.results):
+        larger_queue = _decide(others, stream, path.with_queue(NETEM_QUEUE), senders, jobs, progress=progress)
+    return dataclasses.replace(found, ends=tuple(ends), other=other, larger_queue=larger_queue)
 
 
 def _duration(text: str, what: str) -> float:

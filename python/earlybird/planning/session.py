@@ -57,6 +57,7 @@ class Session:
     end: float
     limited_share: float  # of the time: a window or buffer held the sender back, not the network
     delivered_share: float  # of the frames
+    queue_drops: int = 0  # packets of the film
 
     def stalls(self, delay: float) -> int:
         """Count the stalls of a player that starts after a number of seconds and waits for late frames."""
@@ -159,7 +160,8 @@ class SessionRunner:
         limited_share = float(sum(np.nan_to_num(flows[key][row]).item() for key in WINDOW_KEYS))
         delay_needed = needed_delay(written, delivered, end, self._late, delay)
         delivered_share = float(np.isfinite(delivered).mean())
-        return Session(delay_needed, written, delivered, end, limited_share, delivered_share)
+        queue_drops = int(flows["queue_drops"][row].item())
+        return Session(delay_needed, written, delivered, end, limited_share, delivered_share, queue_drops)
 
     def _on_time(
         self, written: NDArray[np.float64], delivered: NDArray[np.float64]

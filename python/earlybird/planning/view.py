@@ -11,7 +11,7 @@ from rich.text import Text
 
 from earlybird.formatting import format_number, format_rate, format_seconds, format_share
 from earlybird.planning.answer import WORDS, answer, delay_text, stalls, warnings
-from earlybird.planning.beside import queue_seconds, title
+from earlybird.planning.beside import queue_text, title
 from earlybird.planning.selection import is_noticeably_longer
 
 if TYPE_CHECKING:
@@ -51,15 +51,7 @@ def describe(path: NetworkPath) -> str:
     pace = f"a line that changes, {format_rate(path.rate)} on average" if path.trace else format_rate(path.rate)
     bursts = f" in bursts of {path.mean_burst:.3g}" if path.mean_burst > 1 else ""
     lost = f"{format_share(path.loss)} lost{bursts}" if path.loss else "nothing lost"
-    return f"{pace}, a round trip of {1e3 * path.round_trip:.4g} ms, {lost}, a queue of {_queue(path)}"
-
-
-def _queue(path: NetworkPath) -> str:
-    """Write a queue: bytes by the thousand, and the time that they take."""
-    size = path.queue.removesuffix("B")
-    text = f"{int(size) / 1e3:.4g} kB" if size != path.queue and size.isdecimal() else path.queue
-    seconds = queue_seconds(path)
-    return f"{text} ({1e3 * seconds:.3g} ms)" if math.isfinite(seconds) else text
+    return f"{pace}, a round trip of {1e3 * path.round_trip:.4g} ms, {lost}, a queue of {queue_text(path)}"
 
 
 def table(plan: Plan) -> Table:
