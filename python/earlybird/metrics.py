@@ -44,7 +44,7 @@ class StudyEntry:
 
     title: str
     definition: str
-    when: tuple[str, ...]  # which runs have it: `flows`, `measure.KEY`, `part.KEY`, `model.NAME` or `testbed`
+    when: tuple[str, ...]  # which runs have it, as the register's head says
     unit: str = ""  # of the stored value
     print: str | None = None  # the unit in print, if it differs
     digits: int = 1

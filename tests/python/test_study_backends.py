@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+import earlybird
 from conftest import SMALL
-from earlybird.errors import EarlybirdError, ScenarioError
+from earlybird.errors import EarlybirdError, ScenarioError, ScenarioWarning
 from earlybird.store import Store
+from earlybird.study.evaluation import evaluate
+from earlybird.study.language.definition import Grid, Scale
+from earlybird.study.language.library import find_study
 from earlybird.study.language.loading import load
+from earlybird.study.runs import execution
 from earlybird.study.runs.execution import make_runs, planned_runs, results
 from earlybird.study.runs.plan import plan
+from earlybird.sweeps import PlannedRun, SweepResult
 from study_parts import STUDY, small_study
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from earlybird.study.language.definition import Study
@@ -76,3 +84,67 @@ def test_a_study_in_a_world_that_cannot_do_it_is_refused_before_anything_is_run(
     with pytest.raises(ScenarioError, match=r"endpoint\.profile: `ns2` .* the `kernel` backend"):
         make_runs([study], "smoke", output=tmp_path / "results")
     assert results(plan(study, "smoke")[0], Store(tmp_path / "results")) is None
+
+
+def disturb(monkeypatch: pytest.MonkeyPatch, disturbed: Iterator[int]) -> None:
+    """Replace runs in real time by simulations whose summary has the next of these numbers."""
+
+    def complete(planned: Sequence[PlannedRun], *, output: Path, **_: object) -> SweepResult:
+        store, made = Store(output), 0
+        for run in planned:
+            if not store.has(run.key):
+                document: dict[str, Any] = run.spec.document()
+                simulated = earlybird.run({**document, "backend": "sim"}, seed=run.seed)
+                summary = {**simulated.summary, "disturbed": next(disturbed)}
+                store.save(replace(simulated, scenario=document, summary=summary))
+                made += 1
+        return SweepResult(planned, store, made)
+
+    monkeypatch.setattr(execution, "complete", complete)
+
+
+def test_a_disturbed_run_stayed_among_the_results_of_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = in_backends(tmp_path / "study", "live")
+    disturb(monkeypatch, iter([1, 1, 0]))
+    assert make_runs([study], "smoke", output=tmp_path / "results").made == 3
+    result = results(plan(study, "smoke")[0], Store(tmp_path / "results"))
+    assert result is not None
+    assert result.summary["disturbed"] == 0
+
+
+def test_a_run_that_is_disturbed_each_time_has_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = in_backends(tmp_path / "study", "live")
+    disturb(monkeypatch, iter([1] * 6))
+    with pytest.warns(ScenarioWarning, match=r"1 of 1 runs in real time were disturbed 6 times, .* hint: fewer"):
+        make_runs([study], "smoke", output=tmp_path / "results")
+    assert results(plan(study, "smoke")[0], Store(tmp_path / "results")) is None
+
+
+BRIEF: Final = {
+    "beside-cubic": ({"what": "film", "queue": "1 BDP", "sender": "cubic"}, {"measure.warm-up": "500ms"}),
+}
+"""Studies of backends: one cell of each, and what makes its runs short."""
+
+
+@pytest.mark.parametrize("name", BRIEF)
+def test_a_cell_of_a_comparison_of_backends_has_no_numbers_over_the_kernel(name: str, tmp_path: Path) -> None:
+    cell, settings = BRIEF[name]
+    study = find_study(name)
+    (first, *others) = study.parts.values()
+    axes = {axis: (value,) for axis, value in {**cell, "backend": "kernel"}.items()}
+    brief = replace(
+        study,
+        parts={first.name: replace(first, settings={**first.settings, **settings}), **{o.name: o for o in others}},
+        scales={"smoke": Scale("smoke", 1, "4s")},
+        grids=(Grid(first.name, ("smoke",), axes),),
+    )
+    try:
+        make_runs([brief], "smoke", output=tmp_path)
+    except EarlybirdError as error:
+        if "network namespace" not in str(error):
+            raise
+        pytest.skip(str(error))
+    (observed,) = evaluate(brief, "smoke", Store(tmp_path)).measurements.observations
+    assert observed.values["throughput_bps"] > 0
+    assert observed.values["mean_queue_delay_s"] > 0
+    assert 0 < observed.values["emulator_added_delay_p99_s"] < 1

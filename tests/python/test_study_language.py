@@ -284,7 +284,7 @@ def test_conditions_of_metrics_name_what_there_is() -> None:
     conditions = {when for entry in studies().values() for when in entry.when}
     parts = {f"part.{field.name.replace('_', '-')}" for field in fields(Part)}
     measured = {f"measure.{key}" for key in ("bursts", "deliveries", "duplicates", "queue-positions", "series")}
-    others = {"flows", "testbed", "measure.transmissions", "model.streaming-chain", "model.session"}
+    others = {"flows", "testbed", "real-time", "measure.transmissions", "model.streaming-chain", "model.session"}
     assert conditions <= parts | measured | others
 
 

@@ -69,6 +69,7 @@ LINKS = pl.DataFrame(
         "drop_rate": [0.03, 0.0],
         "utilisation": [0.9, 0.0],
         "mean_queue_packets": [2.0, 0.0],
+        "mean_queue_delay_ms": [40.0, 0.0],
     }
 )
 TIMEOUTS = pl.DataFrame(

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from earlybird.backends import BACKEND_KEY, SIMULATOR
 from earlybird.metrics import studies
 from earlybird.study.language.definition import Part, Study
 
@@ -23,6 +24,10 @@ def _holds(when: str, study: Study, part: Part) -> bool:
         return when == f"model.{part.model}"
     if part.is_played:
         return when == "testbed"
+    if when == "real-time":
+        return part.settings.get(BACKEND_KEY, SIMULATOR) != SIMULATOR or any(
+            axis.key == BACKEND_KEY for axis in study.axes.values()
+        )
     if when.startswith(MEASURE):
         return _is_measured(when.removeprefix(MEASURE), study, part)
     if when.startswith(PART):

@@ -20,7 +20,14 @@ from earlybird.study.reductions.equations import equation_values
 from earlybird.study.reductions.packets import packet_values
 from earlybird.study.reductions.queue import position_values
 from earlybird.study.reductions.response import response_values
-from earlybird.study.reductions.whole_runs import freeze_values, link_values, number, relative_values, repair_values
+from earlybird.study.reductions.whole_runs import (
+    added_delay,
+    freeze_values,
+    link_values,
+    number,
+    relative_values,
+    repair_values,
+)
 from earlybird.study.reductions.window import window_values
 from earlybird.study.runs.plan import StudyRun
 
@@ -138,9 +145,11 @@ def _timer_values(result: Result, flows: pl.DataFrame) -> dict[str, float]:
 
 
 def _special_values(run: StudyRun, threshold: float, result: Result, trace: pl.DataFrame | None) -> dict[str, float]:
-    """Reduce the tables that only some parts have."""
+    """Reduce what only some parts have."""
     longest = run.part.longest_round_trip(float(run.axes.get("buffer", 0)))
     values = {"er_threshold_excess_s": threshold - longest}
+    if "added_delay_p99_us" in result.summary:
+        values |= added_delay(result)
     if "bursts" in result.tables:
         values |= burst_values(result)
     if "duplicates" in result.tables:

@@ -7,7 +7,7 @@ import numpy as np
 
 from earlybird.result import Result
 from earlybird.study.reductions.observations import Observation
-from earlybird.study.reductions.whole_runs import number
+from earlybird.study.reductions.whole_runs import added_delay, number
 from earlybird.study.reductions.window import window_values
 from earlybird.study.runs.plan import StudyRun
 from earlybird.testbed.play import FLOW
@@ -20,18 +20,15 @@ MEASURES: Final = {
     "player_late_frames": "late_pictures",
     "player_dropped_frames": "frames_dropped",
     "player_audio_underruns": "starvations",
-    "emulator_added_delay_p99_s": "added_delay_p99_us",
 }
 """Metrics, and what they are called in a play's summary."""
 OF_WINDOW: Final = ("cwnd_variation", "cwnd_change_per_s", "cwnd_falls")  # metrics of its samples
-MICROSECOND: Final = 1e-6
 
 
 def observe_play(run: StudyRun, result: Result) -> Observation:
     """Reduce a play of one film to the quantities that studies ask for; NaN for what its client does not report."""
     values = {name: number(result.summary.get(key)) for name, key in MEASURES.items()}
-    values["emulator_added_delay_p99_s"] *= MICROSECOND
-    values |= dict.fromkeys(OF_WINDOW, math.nan) | window_values(result.series, FLOW)
+    values |= added_delay(result) | dict.fromkeys(OF_WINDOW, math.nan) | window_values(result.series, FLOW)
     values["player_glitches"] = values["player_late_frames"] + values["player_audio_underruns"]
     nothing = np.empty(0)
     return Observation(run.part.name, run.axes, run.seed, 1, math.nan, values, nothing, nothing)

@@ -10,6 +10,7 @@ from earlybird.result import Result
 from earlybird.study.language.definition import Part
 from earlybird.study.runs.plan import StudyRun
 
+MICROSECOND = 1e-6  # in seconds
 FREEZE_TOLERANCE = 1e-6  # seconds; a freeze that begins so close to the timeout before it continues the same freeze
 
 
@@ -34,8 +35,14 @@ def link_values(result: Result) -> dict[str, float]:
     return {
         "utilisation": link["utilisation"],
         "drop_rate": link["drop_rate"],
+        "mean_queue_delay_s": link["mean_queue_delay_ms"] / 1e3,
         "queue_delay_littles_law_s": link["mean_queue_packets"] / packet_rate if packet_rate else math.nan,
     }
+
+
+def added_delay(result: Result) -> dict[str, float]:
+    """Return how late the emulated links were, of a run in real time."""
+    return {"emulator_added_delay_p99_s": number(result.summary.get("added_delay_p99_us")) * MICROSECOND}
 
 
 def relative_values(run: StudyRun, result: Result, values: Mapping[str, float]) -> dict[str, float]:

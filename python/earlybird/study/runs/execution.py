@@ -1,12 +1,12 @@
 """Makes the runs of a study."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import filterfalse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from earlybird.backends import SIMULATOR
 from earlybird.errors import ScenarioWarning
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from earlybird import models_by_name
 else:
     models_by_name = LateModule("earlybird.models_by_name")  # with it a plan's sessions are loaded
+
+ATTEMPTS: Final = 6  # at a run in real time that the machine disturbs
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +146,37 @@ def make_runs(
         if isinstance(spec, ScenarioRun) and spec.backend != SIMULATOR:
             spec.scenario.check_backend()
     made = complete(planned, jobs=jobs, parallel=parallel, output=output, progress=progress, dask=dask).made
+    made += _repeat_disturbed(planned, parallel, output, progress=progress)
     made += _play(plays, parallel, output, progress=progress)
     missing = awaited(every, own, Store(Path(output)))
     return StudyOutcome(tuple(studies), scale, Path(output), len({run.key for run in own}), made, missing)
+
+
+def _repeat_disturbed(planned: Sequence[PlannedRun], parallel: int, output: str | Path, *, progress: bool) -> int:
+    """Make runs in real time again that the machine disturbed; return how many were made, and warn of what is left."""
+    store, made = Store(Path(output)), 0
+    real = {run.key: run for run in planned if run.spec.backend != SIMULATOR}
+    for _ in range(ATTEMPTS - 1):
+        disturbed = _discard_disturbed(real, store)
+        if not disturbed:
+            return made
+        made += complete(disturbed, parallel=parallel, output=output, progress=progress, what="repeating").made
+    if left := _discard_disturbed(real, store):
+        warnings.warn(
+            f"{len(left)} of {len(real)} runs in real time were disturbed {ATTEMPTS} times, and have no result."
+            f" hint: fewer side by side than --parallel {parallel}, or nothing else on this machine.",
+            ScenarioWarning,
+            stacklevel=4,
+        )
+    return made
+
+
+def _discard_disturbed(real: Mapping[str, PlannedRun], store: Store) -> list[PlannedRun]:
+    """Delete the results of runs that the machine disturbed; return the runs."""
+    disturbed = {key: run for key, run in real.items() if store.has(key) and store.load(key).summary["disturbed"]}
+    for key in disturbed:
+        store.discard(key)
+    return list(disturbed.values())
 
 
 def _play(plays: Sequence[PlannedRun], parallel: int, output: str | Path, *, progress: bool) -> int:
