@@ -849,6 +849,27 @@ class DeadlineClient:
 
 
 @dataclass(kw_only=True)
+class DelaySpikes:
+    """
+    Times of random (exponential) length in which all packets are delayed further. They do not depend on the traffic: with
+    equal seeds each transport meets the same ones.
+    """
+
+    delay: Time
+    """
+    Additional delay in such a time.
+    """
+    mean_duration: Time
+    """
+    Mean length L of such a time, at least 1us; L·(1 − P)/P pass on average between two.
+    """
+    ratio: Fraction
+    """
+    Share P of the time, below 1 and above 0.
+    """
+
+
+@dataclass(kw_only=True)
 class Delivery:
     """
     The rule for the receiver to skip missing data.
@@ -1278,6 +1299,38 @@ class Measure:
 
 
 @dataclass(kw_only=True)
+class NormalDelay:
+    """
+    A normal distribution of delays.
+    """
+
+    deviation: Time
+    """
+    Standard deviation.
+    """
+    mean: Time
+    """
+    Mean of the distribution.
+    """
+
+
+@dataclass(kw_only=True)
+class ParetoDelay:
+    """
+    A Pareto distribution of delays.
+    """
+
+    mean: Time
+    """
+    Mean of the delays.
+    """
+    shape: float | Parameter | None = None
+    """
+    Exponent of the tail, above 1 (default 3); up to 2 the variance is infinite.
+    """
+
+
+@dataclass(kw_only=True)
 class PiDesign:
     """
     The path for which PERT-PI's gains are computed (Hollot et al. 2001), and the delay it holds.
@@ -1567,42 +1620,6 @@ class RetransmissionTimer:
 
 
 @dataclass(kw_only=True)
-class Reverse:
-    """
-    Differences of the right-to-left direction of a dumbbell's bottleneck: a slower link for ACKs, losses of ACKs, and the like.
-    """
-
-    delay: Time | None = None
-    """
-    Propagation time of the link (default: as the bottleneck's).
-    """
-    duplicate: Duplicate | None = None
-    """
-    Packets that arrive twice.
-    """
-    loss: list[Loss] | Parameter | None = None
-    """
-    Random loss before the queue.
-    """
-    rate: Rate | None = None
-    """
-    Rate of the link in bits per second (default: the bottleneck's).
-    """
-    rate_steps: list[RateStep] | Parameter | None = None
-    """
-    Changes of the rate, in order of time.
-    """
-    reorder: Reorder | None = None
-    """
-    Packets that arrive late, while others pass them.
-    """
-    trace: Trace | None = None
-    """
-    Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
-    """
-
-
-@dataclass(kw_only=True)
 class Segments:
     """
     A film in segments, each coded at every rate of a ladder (HLS, DASH), over one TCP connection from the server to the viewer.
@@ -1800,6 +1817,34 @@ class Client:
 
 
 @dataclass(kw_only=True)
+class JitterDistribution:
+    """
+    The distribution of additional delays.
+    """
+
+    uniform: Time | None = None
+    """
+    Equally likely from 0 to this maximum.
+    """
+    normal: NormalDelay | None = None
+    """
+    Normal; delays below 0 count as 0.
+    """
+    exponential: Time | None = None
+    """
+    Exponential with this mean.
+    """
+    pareto: ParetoDelay | None = None
+    """
+    Pareto distribution from 0 on (Lomax), with rare long delays.
+    """
+    quantiles: list[Time] | Parameter | None = None
+    """
+    Measured delays: quantiles at equal steps of probability from the least to the greatest, linear between two.
+    """
+
+
+@dataclass(kw_only=True)
 class Pert:
     """
     PERT's flags (defaults: the preset).
@@ -1924,70 +1969,6 @@ class RealTime:
     skip_reduces: bool | Parameter | None = None
     """
     Reduce the window, at most once per round trip, when a lost packet was skipped that has not reduced it.
-    """
-
-
-@dataclass(kw_only=True)
-class Channel:
-    """
-    Rate, delay and queue of a link in one direction.
-    """
-
-    delay: Time
-    """
-    Propagation time of the link.
-    """
-    duplicate: Duplicate | None = None
-    """
-    Packets that arrive twice.
-    """
-    loss: list[Loss] | Parameter | None = None
-    """
-    Random loss before the queue.
-    """
-    queue: Queue | None = None
-    """
-    The queue in front (default: `"unlimited"`, which never drops).
-    """
-    rate: Rate | None = None
-    """
-    Rate of the link in bits per second.
-    """
-    rate_steps: list[RateStep] | Parameter | None = None
-    """
-    Changes of the rate, in order of time.
-    """
-    reorder: Reorder | None = None
-    """
-    Packets that arrive late, while others pass them.
-    """
-    trace: Trace | None = None
-    """
-    Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
-    """
-
-
-@dataclass(kw_only=True)
-class Dumbbell:
-    """
-    Two routers, a bottleneck, and an access link for every host.
-    """
-
-    access: Channel
-    """
-    The link between a host and its router.
-    """
-    bottleneck: Channel
-    """
-    The link from the left to the right router; its opposite has no queue limit unless `reverse-queue` says so.
-    """
-    reverse: Reverse | None = None
-    """
-    Differences of the right-to-left direction of the bottleneck.
-    """
-    reverse_queue: Queue | None = None
-    """
-    The queue of the right-to-left direction of the bottleneck (default: `"unlimited"`, which never drops).
     """
 
 
@@ -2212,6 +2193,151 @@ class Flow:
 
 
 @dataclass(kw_only=True)
+class Jitter:
+    """
+    Additional delays that differ from packet to packet, on top of the link's `delay`, which remains the least delay.
+
+    netem's `delay D J` varies around D: here `delay` D − J and `distribution = { uniform = 2J }`. netem's packets pass each other
+    where a delay falls; here they keep their order unless `reorder` is set: a packet then waits for the one in front.
+    """
+
+    correlation: Fraction | None = None
+    """
+    Probability ρ, below 1, with which a packet keeps the delay of the one in front (default 0): delays of packets at a
+    distance of k have a correlation of ρᵏ, and keep their distribution.
+    """
+    correlation_time: Time | None = None
+    """
+    Mean time τ for which a delay holds, instead of `correlation`: delays at a distance of t have a correlation of
+    exp(−t/τ), whatever the packet rate, and with equal seeds all traffic meets the same ones.
+    """
+    distribution: JitterDistribution | None = None
+    """
+    Distribution of the delays (default: no delays but those of `spikes`).
+    """
+    flow: str | None = None
+    """
+    Delays only the packets of this flow or group.
+    """
+    reorder: bool | Parameter | None = None
+    """
+    Let packets of less delay pass others (default false: they arrive in order).
+    """
+    spikes: DelaySpikes | None = None
+    """
+    Times of random length in which all delays are higher.
+    """
+
+
+@dataclass(kw_only=True)
+class Reverse:
+    """
+    Differences of the right-to-left direction of a dumbbell's bottleneck: a slower link for ACKs, losses of ACKs, and the like.
+    """
+
+    delay: Time | None = None
+    """
+    Propagation time of the link (default: as the bottleneck's).
+    """
+    duplicate: Duplicate | None = None
+    """
+    Packets that arrive twice.
+    """
+    jitter: Jitter | None = None
+    """
+    Additional delays that differ from packet to packet.
+    """
+    loss: list[Loss] | Parameter | None = None
+    """
+    Random loss before the queue.
+    """
+    rate: Rate | None = None
+    """
+    Rate of the link in bits per second (default: the bottleneck's).
+    """
+    rate_steps: list[RateStep] | Parameter | None = None
+    """
+    Changes of the rate, in order of time.
+    """
+    reorder: Reorder | None = None
+    """
+    Packets that arrive late, while others pass them.
+    """
+    trace: Trace | None = None
+    """
+    Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
+    """
+
+
+@dataclass(kw_only=True)
+class Channel:
+    """
+    Rate, delay and queue of a link in one direction.
+    """
+
+    delay: Time
+    """
+    Propagation time of the link.
+    """
+    duplicate: Duplicate | None = None
+    """
+    Packets that arrive twice.
+    """
+    jitter: Jitter | None = None
+    """
+    Additional delays that differ from packet to packet.
+    """
+    loss: list[Loss] | Parameter | None = None
+    """
+    Random loss before the queue.
+    """
+    queue: Queue | None = None
+    """
+    The queue in front (default: `"unlimited"`, which never drops).
+    """
+    rate: Rate | None = None
+    """
+    Rate of the link in bits per second.
+    """
+    rate_steps: list[RateStep] | Parameter | None = None
+    """
+    Changes of the rate, in order of time.
+    """
+    reorder: Reorder | None = None
+    """
+    Packets that arrive late, while others pass them.
+    """
+    trace: Trace | None = None
+    """
+    Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
+    """
+
+
+@dataclass(kw_only=True)
+class Dumbbell:
+    """
+    Two routers, a bottleneck, and an access link for every host.
+    """
+
+    access: Channel
+    """
+    The link between a host and its router.
+    """
+    bottleneck: Channel
+    """
+    The link from the left to the right router; its opposite has no queue limit unless `reverse-queue` says so.
+    """
+    reverse: Reverse | None = None
+    """
+    Differences of the right-to-left direction of the bottleneck.
+    """
+    reverse_queue: Queue | None = None
+    """
+    The queue of the right-to-left direction of the bottleneck (default: `"unlimited"`, which never drops).
+    """
+
+
+@dataclass(kw_only=True)
 class Link:
     """
     A link between two named nodes, the same in both directions unless `reverse` says otherwise.
@@ -2232,6 +2358,10 @@ class Link:
     duplicate: Duplicate | None = None
     """
     Packets that arrive twice, in the forward direction only.
+    """
+    jitter: Jitter | None = None
+    """
+    Additional delays that differ from packet to packet, in the forward direction only.
     """
     loss: list[Loss] | Parameter | None = None
     """

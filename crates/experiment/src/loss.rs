@@ -1,9 +1,9 @@
-//! Losses, reordering and duplication of a link, from scenario to simulator.
+//! Losses, jitter, reordering and duplication of a link, from scenario to simulator.
 
-use earlybird_scenario::{Channel, Fraction, Loss as LossModel, Periodic};
+use earlybird_scenario::{Channel, Fraction, Jitter as JitterModel, JitterDistribution, Loss as LossModel, Periodic};
 use earlybird_sim::{
-    CorrelatedBernoulli, Duplication, Fading, FourState, GilbertElliott, Impairments, Loss, LossRule, PacketFilter,
-    Reordering,
+    CorrelatedBernoulli, DelayCorrelation, DelayDistribution, DelaySpikes, Duplication, Fading, FourState,
+    GilbertElliott, Impairments, Jitter, JitterSettings, Loss, LossRule, PacketFilter, Reordering,
 };
 use earlybird_units::SeedTree;
 
@@ -64,7 +64,41 @@ pub(crate) fn impairments_of(filter_of: FilterOf<'_>, channel: &Channel, seeds: 
         chance: chance_of(rule.probability, rule.correlation, seeds.child("duplicate")),
         filter: filter_of(rule.flow.as_deref()),
     });
-    Impairments::new(reordering, duplication)
+    let jitter = channel.jitter.as_ref().map(|rule| jitter_of(filter_of, rule, seeds.child("jitter")));
+    Impairments::new(reordering, duplication).with_jitter(jitter)
+}
+
+fn jitter_of(filter_of: FilterOf<'_>, rule: &JitterModel, seeds: SeedTree) -> Jitter {
+    let spikes = rule.spikes.map(|spikes| DelaySpikes {
+        times: Fading::new(spikes.ratio.value(), spikes.mean_duration.duration()),
+        delay: spikes.delay.duration(),
+        random: seeds.child("spikes").random(),
+    });
+    let per_packet = || DelayCorrelation::PerPacket(rule.correlation.value());
+    Jitter::new(JitterSettings {
+        distribution: rule.distribution.as_ref().map_or(DelayDistribution::Zero, distribution_of),
+        correlation: rule.correlation_time.map_or_else(per_packet, |time| DelayCorrelation::OverTime(time.duration())),
+        spikes,
+        reorders: rule.reorder,
+        filter: filter_of(rule.flow.as_deref()),
+        random: seeds.random(),
+    })
+}
+
+fn distribution_of(distribution: &JitterDistribution) -> DelayDistribution {
+    match distribution {
+        JitterDistribution::Uniform(max) => DelayDistribution::Uniform(max.duration()),
+        JitterDistribution::Normal(normal) => {
+            DelayDistribution::Normal { mean: normal.mean.duration(), deviation: normal.deviation.duration() }
+        }
+        JitterDistribution::Exponential(mean) => DelayDistribution::Exponential(mean.duration()),
+        JitterDistribution::Pareto(pareto) => {
+            DelayDistribution::Pareto { mean: pareto.mean.duration(), shape: pareto.shape }
+        }
+        JitterDistribution::Quantiles(times) => {
+            DelayDistribution::Quantiles(times.iter().map(|time| time.duration()).collect())
+        }
+    }
 }
 
 fn chance_of(probability: Fraction, correlation: Fraction, seeds: SeedTree) -> CorrelatedBernoulli {

@@ -68,6 +68,7 @@ fn of_channel(channel: &Channel) -> impl Iterator<Item = &'static str> {
     let keys = [
         (channel.loss.iter().any(is_drawn), "loss"),
         (channel.queue.is_random(), "queue"),
+        (channel.jitter.is_some(), "jitter"),
         (channel.reorder.is_some(), "reorder"),
         (channel.duplicate.is_some(), "duplicate"),
     ];

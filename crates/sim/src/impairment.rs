@@ -1,7 +1,12 @@
-//! Reordering and duplication of packets at the far end of a link.
+//! Jitter, reordering and duplication of packets at the far end of a link.
+
+mod jitter;
+
+pub use jitter::{DelayCorrelation, DelayDistribution, DelaySpikes, Jitter, JitterSettings};
 
 use crate::packet::Packet;
 use crate::packet_filter::PacketFilter;
+use crate::timestamp::Timestamp;
 use earlybird_units::{Duration, Instant, Random};
 use std::collections::VecDeque;
 
@@ -56,9 +61,11 @@ pub struct Duplication {
     pub filter: PacketFilter,
 }
 
-/// Reordering and duplication on one link.
+/// Jitter, reordering and duplication on one link.
 #[derive(Clone, Debug, Default)]
 pub struct Impairments {
+    /// Additional delays, if any. Reordering and duplication come after them.
+    pub jitter: Option<Box<Jitter>>,
     /// Reordering, if any.
     pub reordering: Option<Reordering>,
     /// Duplication, if any.
@@ -83,6 +90,22 @@ impl Impairments {
     /// Makes the impairments of a link.
     pub fn new(reordering: Option<Reordering>, duplication: Option<Duplication>) -> Self {
         Self { reordering, duplication, ..Self::default() }
+    }
+
+    /// Adds jitter.
+    #[must_use]
+    pub fn with_jitter(self, jitter: Option<Jitter>) -> Self {
+        Self { jitter: jitter.map(Box::new), ..self }
+    }
+
+    /// Returns whether there is an impairment.
+    pub(crate) fn is_any(&self) -> bool {
+        self.jitter.is_some() || self.reordering.is_some() || self.duplication.is_some()
+    }
+
+    /// Returns the arrival of a packet that would arrive at `arrival` without jitter.
+    pub(crate) fn delayed(&mut self, arrival: Timestamp, packet: &Packet) -> Timestamp {
+        self.jitter.as_mut().map_or(arrival, |jitter| jitter.delayed(arrival, packet))
     }
 
     /// Draws whether a packet is duplicated.

@@ -37,7 +37,10 @@ pub use endpoint::{Carrier, DatagramSettings, EndpointSettings, ExternalSettings
 pub use external_stack::{ExternalConnection, ExternalDatagram, ExternalEvent, ExternalStack, ExternalState};
 pub use flow_stats::{FlowEnd, FlowGauges};
 pub use ids::{EndpointId, FlowId, GroupId, LinkId, NodeId, RouteId};
-pub use impairment::{CorrelatedBernoulli, Duplication, Impairments, Reordering};
+pub use impairment::{
+    CorrelatedBernoulli, DelayCorrelation, DelayDistribution, DelaySpikes, Duplication, Impairments, Jitter,
+    JitterSettings, Reordering,
+};
 pub use link::{Arrivals, Counters, Link, LinkCounts, LinkReading, LinkSettings};
 pub use loss::{Fading, FourState, GilbertElliott, Loss, LossRule};
 pub use network::{Network, NoRoute, fewest_links};

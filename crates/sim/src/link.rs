@@ -163,7 +163,7 @@ pub struct Link {
     counts_groups: bool,
     /// Whether the link has no loss rules and counts no queue lengths.
     is_plain: bool,
-    /// Whether it reorders or duplicates packets; see `Network::set_impairments`.
+    /// Whether it delays, reorders or duplicates packets; see `Network::set_impairments`.
     pub(crate) is_impaired: bool,
     has_losses: bool,
     /// Packets whose transmission has not begun, and perhaps some that were not removed yet. Empty on event-driven links.

@@ -71,7 +71,7 @@ impl Loss {
             }
             LossRule::GilbertElliott(channel) => channel.is_lost(&mut self.random),
             LossRule::FourState(channel) => channel.is_lost(&mut self.random),
-            LossRule::Fading(channel) => channel.is_lost(now, &mut self.random),
+            LossRule::Fading(channel) => channel.is_bad_at(now, &mut self.random),
         }
     }
 }

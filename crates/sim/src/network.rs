@@ -201,18 +201,18 @@ impl Network {
         &mut self.links[link.0 as usize]
     }
 
-    /// Adds reordering and duplication to a link.
+    /// Adds jitter, reordering and duplication to a link.
     pub fn set_impairments(&mut self, link: LinkId, impairments: Impairments) {
-        self.link_mut(link).is_impaired = impairments.reordering.is_some() || impairments.duplication.is_some();
+        self.link_mut(link).is_impaired = impairments.is_any();
         *self.impairments_mut(link) = impairments;
     }
 
-    /// Returns the reordering and duplication of a link.
+    /// Returns the jitter, reordering and duplication of a link.
     pub fn impairments(&self, link: LinkId) -> &Impairments {
         &self.impairments[link.0 as usize]
     }
 
-    /// Returns the reordering and duplication of all links in order of their numbers.
+    /// Returns the jitter, reordering and duplication of all links in order of their numbers.
     pub fn all_impairments(&self) -> impl Iterator<Item = &Impairments> {
         self.impairments.iter()
     }

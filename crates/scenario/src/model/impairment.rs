@@ -39,3 +39,87 @@ pub struct Duplicate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<String>,
 }
+
+/// Additional delays that differ from packet to packet, on top of the link's `delay`, which remains the least delay.
+///
+/// netem's `delay D J` varies around D: here `delay` D − J and `distribution = { uniform = 2J }`. netem's packets pass each other
+/// where a delay falls; here they keep their order unless `reorder` is set: a packet then waits for the one in front.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Jitter {
+    /// Distribution of the delays (default: no delays but those of `spikes`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distribution: Option<JitterDistribution>,
+    /// Probability ρ, below 1, with which a packet keeps the delay of the one in front (default 0): delays of packets at a
+    /// distance of k have a correlation of ρᵏ, and keep their distribution.
+    #[serde(default)]
+    pub correlation: Fraction,
+    /// Mean time τ for which a delay holds, instead of `correlation`: delays at a distance of t have a correlation of
+    /// exp(−t/τ), whatever the packet rate, and with equal seeds all traffic meets the same ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_time: Option<Time>,
+    /// Times of random length in which all delays are higher.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spikes: Option<DelaySpikes>,
+    /// Let packets of less delay pass others (default false: they arrive in order).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reorder: bool,
+    /// Delays only the packets of this flow or group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
+}
+
+/// The distribution of additional delays.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum JitterDistribution {
+    /// Equally likely from 0 to this maximum.
+    Uniform(Time),
+    /// Normal; delays below 0 count as 0.
+    Normal(NormalDelay),
+    /// Exponential with this mean.
+    Exponential(Time),
+    /// Pareto distribution from 0 on (Lomax), with rare long delays.
+    Pareto(ParetoDelay),
+    /// Measured delays: quantiles at equal steps of probability from the least to the greatest, linear between two.
+    Quantiles(#[schemars(length(min = 1))] Vec<Time>),
+}
+
+/// A normal distribution of delays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct NormalDelay {
+    /// Mean of the distribution.
+    pub mean: Time,
+    /// Standard deviation.
+    pub deviation: Time,
+}
+
+/// A Pareto distribution of delays.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ParetoDelay {
+    /// Mean of the delays.
+    pub mean: Time,
+    /// Exponent of the tail, above 1 (default 3); up to 2 the variance is infinite.
+    #[schemars(range(min = 1))]
+    #[serde(default = "three")]
+    pub shape: f64,
+}
+
+/// Times of random (exponential) length in which all packets are delayed further. They do not depend on the traffic: with
+/// equal seeds each transport meets the same ones.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct DelaySpikes {
+    /// Share P of the time, below 1 and above 0.
+    pub ratio: Fraction,
+    /// Mean length L of such a time, at least 1us; L·(1 − P)/P pass on average between two.
+    pub mean_duration: Time,
+    /// Additional delay in such a time.
+    pub delay: Time,
+}
+
+const fn three() -> f64 {
+    3.0
+}

@@ -1,4 +1,4 @@
-use super::{Duplicate, Loss, Queue, RateStep, Reorder, Speed, Trace};
+use super::{Duplicate, Jitter, Loss, Queue, RateStep, Reorder, Speed, Trace};
 use earlybird_transport::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,9 @@ pub struct Reverse {
     /// Random loss before the queue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loss: Vec<Loss>,
+    /// Additional delays that differ from packet to packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Jitter>,
     /// Packets that arrive late, while others pass them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reorder: Option<Reorder>,
@@ -77,6 +80,9 @@ pub struct Channel {
     /// Random loss before the queue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loss: Vec<Loss>,
+    /// Additional delays that differ from packet to packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Jitter>,
     /// Packets that arrive late, while others pass them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reorder: Option<Reorder>,
@@ -115,6 +121,7 @@ impl Dumbbell {
             queue: self.reverse_queue,
             // Not mirrored: losses of data are given, those of ACKs only if asked for.
             loss: reverse.loss,
+            jitter: reverse.jitter,
             reorder: reverse.reorder,
             duplicate: reverse.duplicate,
         }
@@ -131,6 +138,7 @@ impl Link {
             delay: self.delay,
             queue: self.queue,
             loss: self.loss.clone(),
+            jitter: self.jitter.clone(),
             reorder: self.reorder.clone(),
             duplicate: self.duplicate.clone(),
         }
@@ -139,7 +147,7 @@ impl Link {
     /// Returns the backward direction: as the other one, without losses and other impairments, unless `reverse` says
     /// otherwise.
     pub fn backward(&self) -> Channel {
-        let mirrored = || Channel { loss: Vec::new(), reorder: None, duplicate: None, ..self.forward() };
+        let mirrored = || Channel { loss: Vec::new(), jitter: None, reorder: None, duplicate: None, ..self.forward() };
         self.reverse.clone().unwrap_or_else(mirrored)
     }
 }
@@ -169,6 +177,9 @@ pub struct Link {
     /// Random loss before the queue, in the forward direction only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loss: Vec<Loss>,
+    /// Additional delays that differ from packet to packet, in the forward direction only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Jitter>,
     /// Packets that arrive late, while others pass them, in the forward direction only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reorder: Option<Reorder>,

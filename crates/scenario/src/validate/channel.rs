@@ -1,9 +1,11 @@
-//! Impairments of links: losses, reordering, duplication.
+//! Impairments of links: losses, jitter, reordering, duplication.
+
+mod jitter;
 
 use super::{ensure, known};
 use crate::model::{
-    Channel, DropList, Duplicate, Fading, Flow, FourState, Gilbert, GilbertElliott, Link, Loss, Network, Periodic,
-    Reorder,
+    Channel, DropList, Duplicate, Fading, Flow, FourState, Gilbert, GilbertElliott, Jitter, Link, Loss, Network,
+    Periodic, Reorder,
 };
 use earlybird_transport::{Fraction, ScenarioError, Time, positive};
 
@@ -33,6 +35,8 @@ fn check_channel(channel: &Channel, path: &str, flows: &[Flow]) -> Result<(), Sc
     for (index, loss) in channel.loss.iter().enumerate() {
         check_loss(loss, &format!("{path}.loss.{index}.{}", loss.key()), flows)?;
     }
+    let jitter = |rule: &Jitter| jitter::check(rule, &format!("{path}.jitter"), flows);
+    channel.jitter.as_ref().map_or(Ok(()), jitter)?;
     let reorder = |rule: &Reorder| check_reorder(rule, &format!("{path}.reorder"), flows);
     channel.reorder.as_ref().map_or(Ok(()), reorder)?;
     let duplicate = |rule: &Duplicate| check_duplicate(rule, &format!("{path}.duplicate"), flows);

@@ -89,6 +89,46 @@ use rstest::rstest;
     "network.dumbbell.access.reorder.packets: `0` is too small; allowed: a whole number of at least 1. hint: Packets that pass a kept one before it arrives."
 )]
 #[case(
+    r#"network.dumbbell.bottleneck.jitter={}"#,
+    "network.dumbbell.bottleneck.jitter: delays nothing; allowed: `distribution`, `spikes`, or both."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.jitter={ distribution = { uniform = "0s" } }"#,
+    "network.dumbbell.bottleneck.jitter.distribution.uniform: `0s` is no time at all; allowed: a duration above 0s."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.jitter={ distribution = { pareto = { mean = "5ms", shape = 1 } } }"#,
+    "network.dumbbell.bottleneck.jitter.distribution.pareto.shape: `1` leaves no mean; allowed: a number above 1."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.jitter={ distribution = { quantiles = ["1ms", "3ms", "2ms"] } }"#,
+    "network.dumbbell.bottleneck.jitter.distribution.quantiles.2: `2ms` is below the quantile before; allowed: durations that never fall."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.jitter={ distribution = { exponential = "5ms" }, correlation = 1 }"#,
+    "network.dumbbell.bottleneck.jitter.correlation: `1` is too large; allowed: a number from 0 to below 1."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.jitter={ distribution = { exponential = "5ms" }, correlation = 0.5, correlation-time = "50ms" }"#,
+    "network.dumbbell.bottleneck.jitter.correlation-time: `50ms` stands beside `correlation`; allowed: one of the two keys."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.jitter={ distribution = { exponential = "5ms" }, correlation-time = "1ns" }"#,
+    "network.dumbbell.bottleneck.jitter.correlation-time: `1ns` is too short; allowed: a duration of at least 1us."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.jitter={ spikes = { ratio = 0, mean-duration = "300ms", delay = "400ms" } }"#,
+    "network.dumbbell.bottleneck.jitter.spikes.ratio: `0` leaves no spikes; allowed: a number above 0 and below 1."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.jitter={ spikes = { ratio = 0.1, mean-duration = "300ms", delay = "0s" } }"#,
+    "network.dumbbell.bottleneck.jitter.spikes.delay: `0s` is no time at all; allowed: a duration above 0s."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.jitter={ distribution = { uniform = "5ms" }, flow = "vidoe" }"#,
+    "network.dumbbell.bottleneck.jitter.flow: `vidoe` is neither a flow nor a group of flows; allowed: video, file, web. hint: did you mean `video`?"
+)]
+#[case(
     "network.dumbbell.bottleneck.duplicate={ probability = 0.1, correlation = 1 }",
     "network.dumbbell.bottleneck.duplicate.correlation: `1` is too large; allowed: a number from 0 to below 1."
 )]

@@ -1,4 +1,4 @@
-//! Links that reorder or duplicate packets.
+//! Links that delay, reorder or duplicate packets.
 
 use super::Forwarder;
 use crate::events::{EventKind, SimEvent};
@@ -45,7 +45,7 @@ impl ReorderBuffer {
 }
 
 impl<O: Observer> Forwarder<O> {
-    /// Delivers a packet, and perhaps a copy, at the far end of a link that reorders or duplicates.
+    /// Delivers a packet, and perhaps a copy, at the far end of a link that delays, reorders or duplicates.
     pub(super) fn exit_with_impairments(&mut self, link: LinkId, slot: SlotId) {
         let Slot { event: SimEvent { timestamp, .. }, packet } = *self.events.pool.get(slot);
         let is_doubled = self.network.impairments_mut(link).is_duplicated(&packet);
@@ -62,8 +62,10 @@ impl<O: Observer> Forwarder<O> {
     }
 
     fn exit_or_hold(&mut self, link: LinkId, slot: SlotId) {
-        let Slot { event: SimEvent { timestamp: arrival, .. }, packet } = *self.events.pool.get(slot);
+        let Slot { event: SimEvent { timestamp, .. }, packet } = *self.events.pool.get(slot);
         let impairments = self.network.impairments_mut(link);
+        let arrival = impairments.delayed(timestamp, &packet);
+        self.events.pool.get_mut(slot).event.timestamp = arrival;
         if let Some(delay) = impairments.hold_delay(&packet) {
             // Held packets are not in the event list of the link, so that others can pass.
             let due = arrival.after(delay, delay.as_secs_f64());

@@ -25,7 +25,8 @@ impl Fading {
         Self { mean_good: mean_bad * (1.0 - ratio) / ratio, mean_bad, is_bad: true, until: Instant::ZERO }
     }
 
-    pub(super) fn is_lost(&mut self, now: Instant, random: &mut Random) -> bool {
+    /// Returns whether the channel is bad at a time, which must not go back from call to call.
+    pub(crate) fn is_bad_at(&mut self, now: Instant, random: &mut Random) -> bool {
         // Spells are drawn from their own stream, not per packet: equal seeds give equal spells to any traffic.
         while self.until <= now {
             self.is_bad = !self.is_bad;

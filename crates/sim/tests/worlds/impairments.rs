@@ -5,8 +5,8 @@ use crate::losses::loss;
 use crate::observers::Census;
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{
-    CorrelatedBernoulli, Duplication, Impairments, LossRule, Network, Observer, Packet, PacketEvent, PacketFilter,
-    QueueLimit, Reordering,
+    CorrelatedBernoulli, DelayCorrelation, DelayDistribution, Duplication, Impairments, Jitter, JitterSettings,
+    LossRule, Network, Observer, Packet, PacketEvent, PacketFilter, QueueLimit, Reordering,
 };
 use earlybird_tcp::Config;
 use earlybird_units::{Duration, Instant, Random, SeedTree};
@@ -133,6 +133,24 @@ fn a_rule_for_another_flow_changes_nothing() {
     assert_eq!(arrivals(rule), arrivals(Impairments::default()));
 }
 
+fn jitter(reorders: bool) -> Impairments {
+    Impairments::default().with_jitter(Some(Jitter::new(JitterSettings {
+        distribution: DelayDistribution::Uniform(Duration::from_millis(20)),
+        correlation: DelayCorrelation::PerPacket(0.0),
+        spikes: None,
+        reorders,
+        filter: PacketFilter::default(),
+        random: random(),
+    })))
+}
+
+#[test]
+fn jitter_reorders_only_if_asked_to() {
+    assert!(extents(&arrivals(jitter(false))).is_empty());
+    // At a distance of 1 ms nearly every packet is passed by others with up to 20 ms less.
+    assert!(extents(&arrivals(jitter(true))).len() > 500);
+}
+
 fn assert_conserved(network: &Network, census: &Census) -> u64 {
     let dropped: u64 = census.dropped.iter().sum();
     assert_eq!(census.sent + census.duplicated, census.arrived + dropped);
@@ -145,7 +163,9 @@ fn assert_conserved(network: &Network, census: &Census) -> u64 {
 #[test]
 fn sent_and_doubled_packets_arrived_or_were_dropped() {
     for endpoints in [ns2(Config::ns2()), rfc(Config::rfc())] {
-        for impairments in [reordering(0.05, 30, None), reordering(0.05, 100, Some(3)), duplication(0.1)] {
+        let jittered = |reorders| duplication(0.1).with_jitter(jitter(reorders).jitter.map(|jitter| *jitter));
+        let cases = [reordering(0.05, 30, None), reordering(0.05, 100, Some(3)), duplication(0.1)];
+        for impairments in cases.into_iter().chain([jittered(false), jittered(true)]) {
             let forward = lossy(link(2_000_000, 20, QueueLimit::Packets(10)), vec![loss(LossRule::Bernoulli(0.01), 5)]);
             let mut duplex = DuplexLink::new(forward);
             let is_doubling = impairments.duplication.is_some();
