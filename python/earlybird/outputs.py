@@ -16,6 +16,8 @@ HTML: Final = "<!DOCTYPE html><!-- drawn by earlybird -->\n"  # first bytes of o
 
 SCENARIO: Final = b"# Written by `earlybird plan`."  # first bytes of our scenarios
 
+SETTINGS: Final = b"#!/bin/sh\n# Written by `earlybird plan`"  # first bytes of our settings of servers
+
 
 @dataclasses.dataclass(frozen=True)
 class OutputFile:
@@ -114,6 +116,7 @@ MAGIC: Final[Mapping[str, tuple[bytes, ...]]] = {
     "statistics": (b'{"time_s": ', b"time_s,"),
     "plot": (b"\x89PNG", b"<?xml", HTML.encode()),
     "scenario": (SCENARIO,),
+    "settings": (SETTINGS,),
 }
 """First bytes of the files of each kind: a file that begins so, or is empty, may be replaced."""
 

@@ -123,6 +123,18 @@ def command(
     write_scenario: Annotated[
         Path | None, typer.Option(metavar="FILE.toml", help="Write the line as a scenario, to change and run.")
     ] = None,
+    write_settings: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.sh", help="Write the server's settings as a script: apply, check, undo."),
+    ] = None,
+    interface: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The server's network interface to the viewers, for the settings of its route.",
+            show_default="found on the server",
+        ),
+    ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png|svg", help="Draw the plan to this file.")] = None,
     json: Json = False,
 ) -> None:
@@ -135,7 +147,8 @@ def command(
     """
     # In rising order of what they know about round trips: the later ones count.
     files = {"pcap": from_pcap, "iperf3": from_iperf3, "mahimahi": from_mahimahi, "irtt": from_irtt, "ping": from_ping}
-    _check(plot, write_scenario, {"film": clip, **{f"{tool} file": file for tool, file in files.items()}})
+    outputs = {"plot": plot, "scenario": write_scenario, "settings": write_settings}
+    _check(outputs, {"film": clip, **{f"{tool} file": file for tool, file in files.items()}})
     measured = [_read(tool)(file) for tool, file in files.items() if file is not None]
     request = planner.PlanRequest(
         clip=clip,
@@ -154,13 +167,14 @@ def command(
         transports=transport,
         duration=duration,
         seeds=None if seeds is None else range(1, seeds + 1),
+        interface=interface,
     )
     found = planner.plan(request, jobs=jobs, progress=not json)
-    _write(found, write_scenario, plot)
+    _write(found, outputs)
     if json:
         show_json(found.to_dict())
     else:
-        _show(found, [file for file in (write_scenario, plot) if file])
+        _show(found, [file for file in outputs.values() if file])
 
 
 def _read(tool: str) -> "Callable[[Path], Measurements]":
@@ -169,18 +183,22 @@ def _read(tool: str) -> "Callable[[Path], Measurements]":
     return reader
 
 
-def _check(plot: Path | None, scenario: Path | None, inputs: dict[str, Path | None]) -> None:
+def _check(outputs: dict[str, Path | None], inputs: dict[str, Path | None]) -> None:
     """Check that no output replaces an input, or a file that earlybird did not write."""
-    if plot is not None:
-        run_plot.check_ending(plot, plan_plot.ENDINGS)
-    check_outputs({"plot": plot, "scenario": scenario}, inputs)
+    if outputs["plot"] is not None:
+        run_plot.check_ending(outputs["plot"], plan_plot.ENDINGS)
+    check_outputs(outputs, inputs)
 
 
-def _write(found: "Plan", scenario: Path | None, plot: Path | None) -> None:
-    if scenario is not None:
-        scenario_file.write(found, scenario)
-    if plot is not None:
-        plan_plot.save(found, plot)
+def _write(found: "Plan", outputs: dict[str, Path | None]) -> None:
+    writers = {
+        "scenario": lambda file: scenario_file.write(found, file),
+        "plot": lambda file: plan_plot.save(found, file),
+        "settings": found.write_settings,
+    }
+    for name, file in outputs.items():
+        if file is not None:
+            writers[name](file)
 
 
 def _show(found: "Plan", files: list[Path]) -> None:

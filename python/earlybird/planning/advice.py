@@ -1,11 +1,12 @@
-"""Instructions to use a sender: settings of Linux, or the command."""
+"""Instructions to use a sender: settings of the server that sends, or the command in its place."""
 
 from __future__ import annotations
 
 import math
+import shlex
 from typing import TYPE_CHECKING, Final
 
-from earlybird.planning.candidates import SHORT_TIMER, SHORT_TIMERS
+from earlybird.planning.server_settings import ServerSettings
 
 if TYPE_CHECKING:
     from earlybird.planning.candidates import Candidate
@@ -18,12 +19,44 @@ UNSENT: Final = 0.1
 """Seconds of film that wait in the kernel unsent: as little as keeps the sender busy between two wake-ups."""
 LEAST_UNSENT: Final = 16 * 1024
 
+IN_THE_KERNEL: Final = {
+    "cubic": "cubic",
+    "reno": "reno",
+    "newreno": "reno",
+    "sack": "reno",
+    "vegas": "vegas",
+    "bbr": "bbr",
+    "bbr1": "bbr",
+    "bbr3": "bbr",
+    "pert": "pert",
+}
+"""Linux's name of a congestion control, by that of the transport."""
 
-def advice(candidate: Candidate, path: NetworkPath, stream: StreamSpec, delay: float) -> list[str]:
+STORED: Final = ("vod", "hls")
+"""Goals whose films a web server sends."""
+
+
+def advice(
+    candidate: Candidate, path: NetworkPath, stream: StreamSpec, delay: float, interface: str | None = None
+) -> list[str]:
     """Return the instructions for a delay in seconds: shell commands, and comments that begin with #."""
     if not math.isfinite(delay):
         return ["# no setting helps: send less, or over a better line"]
-    return [*_switch(candidate, path, delay), *(_socket(path, stream) if _is_kernels(candidate) else [])]
+    settings = server_settings(candidate, path, stream, delay, interface)
+    return [*settings.lines(), *_notes(candidate, path, stream, delay)]
+
+
+def server_settings(
+    candidate: Candidate, path: NetworkPath, stream: StreamSpec, delay: float, interface: str | None = None
+) -> ServerSettings:
+    """Return the settings of a server that sends as it was simulated, for a delay in seconds; perhaps none."""
+    control = _in_the_kernel(candidate)
+    if not math.isfinite(delay) or not (control or candidate.base == "srt" or _is_endpoints(candidate, stream)):
+        return ServerSettings()
+    if not control:
+        return ServerSettings(command=_command(candidate, path, delay))
+    timer = candidate.settings.get("rto", {}).get("floor", "")
+    return ServerSettings(control, _buffers(path), timer, interface=interface or "")
 
 
 def repeat_measurement(path: NetworkPath) -> list[str]:
@@ -37,87 +70,108 @@ def repeat_measurement(path: NetworkPath) -> list[str]:
     ]
 
 
-def _is_kernels(candidate: Candidate) -> bool:
-    return candidate.base in ("cubic", "reno", "bbr", "bbr1", "bbr3", "pert") and not candidate.has_deadline
+def _in_the_kernel(candidate: Candidate) -> str:
+    """Return Linux's name of the sender; empty if no kernel has it, such as early retransmission."""
+    return "" if candidate.transport.endswith("-er") else IN_THE_KERNEL.get(candidate.base, "")
 
 
-def _switch(candidate: Candidate, path: NetworkPath, delay: float) -> list[str]:
+def _is_endpoints(candidate: Candidate, stream: StreamSpec) -> bool:
+    """Return whether `earlybird transmit` sends it: a live stream over a transport that no other program has."""
+    others = ("srt", "udp", "tfrc", "quic", "quic-streams", "quic-datagrams")
+    return stream.goal not in STORED and not _in_the_kernel(candidate) and candidate.base not in others
+
+
+def _notes(candidate: Candidate, path: NetworkPath, stream: StreamSpec, delay: float) -> list[str]:
+    """List what no command sets, as comments."""
     match candidate.base:
-        case "cubic" | "reno" as name if not candidate.transport.endswith("-er"):
-            return [*_congestion_control(name), *(_timer() if candidate.name == SHORT_TIMERS else [])]
-        case "bbr" | "bbr1":
-            return [*_congestion_control("bbr", module="tcp_bbr"), *_fair_queue()]
-        case "bbr3":
-            return [*_own_kernel(path, delay), *_congestion_control("bbr"), *_fair_queue()]
-        case "pert":
-            return [
-                "make kernel    # once: PERT as a congestion control for the kernel (docs/kernel.md)",
-                "earlybird kernel run pert -- COMMAND    # or: earlybird kernel load pert --namespace self",
-            ]
-        case "srt":
-            return [
-                f"srt-live-transmit udp://:1234 'srt://VIEWER:4201?latency={_latency(path, delay)}'",
-                f"# or any program with SRT, with latency={_latency(path, delay)} (milliseconds)",
-            ]
         case "udp" | "tfrc":
             return ["# datagrams: RTP over UDP, as GStreamer's rtpbin or FFmpeg's rtp:// send it"]
         case "quic" | "quic-streams":
             return ["# any program with QUIC (quinn here): a stream for all frames, or one for each with quic-streams"]
         case "quic-datagrams":
             return ["# any program with QUIC and its datagrams (RFC 9221; quinn here)"]
+        case "srt":
+            return _srt(_latency(path, delay))
+        case _ if not _in_the_kernel(candidate):
+            return _of_the_endpoint(candidate, stream)
+        case base:
+            return [*_of_the_kernel(base, path, delay, stream), *_sockets(path, stream)]
+
+
+def _srt(latency: int) -> list[str]:
+    return [
+        f"# FFmpeg, and OBS as its server: srt://VIEWER:4201?latency={1000 * latency}, which is in microseconds",
+        "# check: the receiver drops hardly anything (pktRcvDrop of srt-live-transmit -s 1000 -pf json)",
+    ]
+
+
+def _of_the_endpoint(candidate: Candidate, stream: StreamSpec) -> list[str]:
+    if stream.goal in STORED:
+        return [
+            f"# no web server sends with {candidate.transport}, which only earlybird's endpoint has:"
+            " compare cubic, bbr and pert-rack"
+        ]
+    return ["# at the viewer: earlybird transmit eb://:4201 udp://127.0.0.1:5000; undo: end both"]
+
+
+def _of_the_kernel(base: str, path: NetworkPath, delay: float, stream: StreamSpec) -> list[str]:
+    match base:
+        case "bbr3":
+            return _own_kernel(path, delay, stream)
+        case "reno" | "newreno":
+            return ["# simulated without SACK; Linux's reno has it, which is the transport `sack`"]
         case _:
-            return [_transmit(candidate.transport, path, delay)]
+            return []
 
 
-def _congestion_control(name: str, module: str | None = None) -> list[str]:
-    load = [f"modprobe {module}"] if module else []
-    return [
-        *load,
-        f"sysctl -w net.ipv4.tcp_congestion_control={name}",
-        f'# or for one socket: setsockopt(s, IPPROTO_TCP, TCP_CONGESTION, "{name}", {len(name)})',
-    ]
+def _own_kernel(path: NetworkPath, delay: float, stream: StreamSpec) -> list[str]:
+    found = ["# version 3 of BBR is in no distribution's kernel, whose bbr is version 1: first build and start"]
+    found.append("# github.com/google/bbr, branch v3")
+    if stream.goal in STORED:
+        return found
+    return [*found, f"# or without such a kernel: {shlex.join(_transmit('bbr3-rack', path, delay))}"]
 
 
-def _timer() -> list[str]:
-    return [
-        f"ip route change $(ip route show default | head -n 1) rto_min {SHORT_TIMER}",
-        "# a receiver that delays ACKs for longer (Windows, macOS) then sees needless retransmissions",
-    ]
+def _command(candidate: Candidate, path: NetworkPath, delay: float) -> tuple[str, ...]:
+    if candidate.base == "srt":
+        return ("srt-live-transmit", "udp://:1234", f"srt://VIEWER:4201?latency={_latency(path, delay)}")
+    return _transmit(candidate.transport, path, delay)
 
 
-def _fair_queue() -> list[str]:
-    return ["tc qdisc replace dev eth0 root fq    # the interface to the viewers; paces what the sender spaces out"]
-
-
-def _own_kernel(path: NetworkPath, delay: float) -> list[str]:
-    return [
-        "# BBR version 3 is in no distribution's kernel, whose bbr is version 1:",
-        "# build github.com/google/bbr, branch v3, and switch that kernel's bbr on,",
-        f"# or take it without any kernel: {_transmit('bbr3-rack', path, delay)}",
-    ]
-
-
-def _transmit(transport: str, path: NetworkPath, delay: float) -> str:
-    """Write the command of a relay; its latency counts from the shortest time that the way takes."""
-    return f"earlybird transmit udp://:1234 'eb://VIEWER:4201?transport={transport}&latency={_latency(path, delay)}'"
+def _transmit(transport: str, path: NetworkPath, delay: float) -> tuple[str, ...]:
+    """Return the command of a relay; its latency counts from the shortest time that the path takes."""
+    address = f"eb://VIEWER:4201?transport={transport}&latency={_latency(path, delay)}"
+    return ("earlybird", "transmit", "udp://:1234", address)
 
 
 def _latency(path: NetworkPath, delay: float) -> int:
     return max(math.ceil(1e3 * (delay - path.round_trip / 2)), 1)
 
 
-def _socket(path: NetworkPath, stream: StreamSpec) -> list[str]:
+def _buffers(path: NetworkPath) -> dict[str, str]:
+    """Return a larger send buffer, where the line holds more than Linux's."""
+    needed = _needed_buffer(path)
+    return {"net.ipv4.tcp_wmem": f"4096 16384 {needed}"} if needed > LINUX_BUFFER else {}
+
+
+def _needed_buffer(path: NetworkPath) -> int:
+    """Return the bytes of a buffer of two round trips."""
+    return 2 * OVERHEAD * round(path.volume)
+
+
+def _sockets(path: NetworkPath, stream: StreamSpec) -> list[str]:
+    """List what a program sets on its sockets, a web server by its own settings; and viewers."""
+    needed = _needed_buffer(path)
+    viewers = [f'# at viewers with Linux: sysctl -w net.ipv4.tcp_rmem="4096 131072 {needed}"']
+    more = viewers if needed > LINUX_BUFFER else []
+    if stream.goal in STORED:
+        return [
+            *more,
+            "# nginx, Caddy and Apache send with the kernel's congestion control and have no setting for it",
+            "# nginx: sendfile on; tcp_nopush on; keepalive_timeout 75s",
+        ]
     unsent = max(round(UNSENT * stream.clip.mean_rate / 8 / 1024) * 1024, LEAST_UNSENT)
-    found = [
-        "setsockopt(s, IPPROTO_TCP, TCP_NODELAY, 1)    # no frame waits for another's ACK",
+    return [
+        *more,
+        f"# a program of your own: TCP_NODELAY 1; to drop frames that wait unsent, TCP_NOTSENT_LOWAT {unsent}",
     ]
-    if stream.goal != "vod":
-        found.append(
-            f"setsockopt(s, IPPROTO_TCP, TCP_NOTSENT_LOWAT, {unsent})    # what waits is still yours to drop;"
-            f" or sysctl -w net.ipv4.tcp_notsent_lowat={unsent}"
-        )
-    needed = 2 * OVERHEAD * round(path.volume)
-    if needed > LINUX_BUFFER:
-        found.append(f'sysctl -w net.ipv4.tcp_wmem="4096 16384 {needed}"    # two round trips of the line')
-        found.append(f'sysctl -w net.ipv4.tcp_rmem="4096 131072 {needed}"    # at the viewers')
-    return found

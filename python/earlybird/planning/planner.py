@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -12,7 +13,7 @@ from earlybird.errors import InputError
 from earlybird.executors import threads
 from earlybird.formatting import format_rate
 from earlybird.media import film_of
-from earlybird.planning.advice import advice, repeat_measurement
+from earlybird.planning.advice import advice, repeat_measurement, server_settings
 from earlybird.planning.answer import answer, document
 from earlybird.planning.beside import NONE, checked, usual
 from earlybird.planning.candidates import BASELINE, Candidate, candidates
@@ -28,7 +29,6 @@ from earlybird.quantities import complete_rate, parse_duration, parse_rate, pars
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from earlybird.clip import Clip
     from earlybird.planning.stream import Goal
@@ -97,6 +97,7 @@ class Plan:
     ends: tuple[Plan, ...] = ()  # the same over the fewest and the most losses that the measurement leaves open
     other: Plan | None = None  # the same with other traffic on the line, or without it
     larger_queue: Plan | None = None  # the same with a large queue, if the queue is assumed and drops packets
+    interface: str | None = None  # of the server, to the viewers
 
     @property
     def baseline(self) -> CandidateResult:
@@ -132,8 +133,14 @@ class Plan:
     @property
     def instructions(self) -> list[str]:
         """Shell commands to use the chosen sender, and comments that begin with #."""
-        found = advice(self.choice.candidate, self.path, self.stream, self.longest_delay)
+        found = advice(self.choice.candidate, self.path, self.stream, self.longest_delay, self.interface)
         return found if self.is_settled else [*repeat_measurement(self.path), *found]
+
+    def write_settings(self, path: str | Path) -> None:
+        """Write a script that applies, checks and undoes the settings of a server for the chosen sender."""
+        chosen = self.choice.candidate
+        settings = server_settings(chosen, self.path, self.stream, self.longest_delay, self.interface)
+        settings.write(Path(path), chosen.name)
 
     def to_dict(self) -> dict[str, object]:
         """Return what `earlybird plan --json` prints."""
@@ -176,6 +183,8 @@ class PlanRequest:
         Length of a session (default 300 s, less of films with very many packets).
     seeds : sequence of int
         The seeds of the sessions (default: 40 to 160, until the choice is clear).
+    interface : str
+        The server's network interface to the viewers, for the settings of its route (default: found on the server).
     """
 
     clip: str | Path | None = None
@@ -194,6 +203,7 @@ class PlanRequest:
     transports: Sequence[str] | None = None
     duration: str | None = None
     seeds: Sequence[int] | None = None
+    interface: str | None = None
 
     @property
     def path(self) -> NetworkPath:
@@ -285,7 +295,8 @@ def plan(request: PlanRequest, *, jobs: int | None = None, progress: bool = Fals
     larger_queue = None
     if path.queue_is_assumed and any(result.is_dropped_from for result in found.results):
         larger_queue = _decide(others, stream, path.with_queue(NETEM_QUEUE), senders, jobs, progress=progress)
-    return dataclasses.replace(found, ends=tuple(ends), other=other, larger_queue=larger_queue)
+    found = dataclasses.replace(found, ends=tuple(ends), other=other, larger_queue=larger_queue)
+    return dataclasses.replace(found, interface=request.interface)
 
 
 def _duration(text: str, what: str) -> float:

@@ -36,7 +36,8 @@ def render(plan: Plan) -> RenderableType:
 
 def instructions(plan: Plan) -> list[str]:
     """List what to do, in lines to copy."""
-    return ["What to do:", *(f"  {line}" for line in plan.instructions)]
+    title = "What to do on the server (--write-settings FILE.sh: as a script, which can undo it):"
+    return [title, *(f"  {line}" for line in plan.instructions)]
 
 
 def description(plan: Plan) -> str:
