@@ -51,6 +51,17 @@ def test_an_order(level: str, early: list[float], sack: list[float], holds: str,
     assert (found.holds, found.detail) == (holds, note)
 
 
+@pytest.mark.parametrize(
+    ("tolerance", "share", "holds"), [(0.5, 0.0, "no"), (0.5, 0.1, "yes"), (1.5, 0.05, "yes"), (0.5, 0.05, "no")]
+)
+def test_a_difference_within_a_share_of_what_is_subtracted_failed(tolerance: float, share: float, holds: str) -> None:
+    at = {"transport": "sack-er", "minus": {"transport": "sack"}}
+    check = Check(
+        "same", "claim", "The same", "range", "frozen_s", at=at, least=-tolerance, most=tolerance, share=share
+    )
+    assert judge(check, compared([11, 11.01, 11.02], [10, 10.01, 10.02])).holds == holds
+
+
 def test_an_order_names_its_numbers() -> None:
     found = judge(order(), compared([2, 2.2], [8, 8.2]))
     assert found.ours == "SACK-ER < SACK: 2.10 s against 8.10 s"

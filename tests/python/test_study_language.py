@@ -159,6 +159,7 @@ def test_a_check_has_what_its_item_states_and_its_own_before_that(tmp_path: Path
             "least = 1\nmetric = 'frozen_s'\nbecause = 'So'\ncause = { metric = 'rto_coun', least = 1 }",
             r"cause\.metric = 'rto_coun': .*'rto_count'\?",
         ),
+        ("within = { least = 1, share = 0.1 }", r"within = .*: it is for a difference; `at` has no `minus`"),
         ("values = true", r"values = True: it must be true, and is for a report alone"),
     ],
 )
@@ -283,7 +284,9 @@ def test_two_checks_of_a_study_have_different_names(tmp_path: Path) -> None:
 def test_conditions_of_metrics_name_what_there_is() -> None:
     conditions = {when for entry in studies().values() for when in entry.when}
     parts = {f"part.{field.name.replace('_', '-')}" for field in fields(Part)}
-    measured = {f"measure.{key}" for key in ("bursts", "deliveries", "duplicates", "queue-positions", "series")}
+    measured = {
+        f"measure.{key}" for key in ("bursts", "deliveries", "duplicates", "percentiles", "queue-positions", "series")
+    }
     others = {"flows", "testbed", "real-time", "measure.transmissions", "model.streaming-chain", "model.session"}
     assert conditions <= parts | measured | others
 

@@ -71,6 +71,7 @@ class Check:
     margin: float = 0.0  # each quantity may exceed the next by this much
     least: float | None = None
     most: float | None = None
+    share: float = 0.0  # of a difference: bounds of this share of what is subtracted, where that is more
     table: str = ""  # for ``numbers``: the name of the table under expected/
     because: str = ""  # reason why the statement does not hold, or is undecided
     shown_by: tuple[str, ...] = ()  # the evidence: names of panels of the study, or of its checks

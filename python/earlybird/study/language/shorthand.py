@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from earlybird.errors import InputError
 from earlybird.study.language.items import LEVELS, Cause, Check, Filter
-from earlybird.study.language.points import Point
+from earlybird.study.language.points import DIFFERENCE, Point
 from earlybird.tables import Table, build
 
-FORMS: Final = ("rises", "falls", "least", "most", "between", "equals", "table", "values")
+FORMS: Final = ("rises", "falls", "least", "most", "between", "within", "equals", "table", "values")
 """Kinds of statements, of which a check has one."""
 OF_TABLES: Final = ("metric", "at", "cells")  # keys that the numbers of a table have themselves
 
@@ -39,6 +39,8 @@ class Statement:
     least: float | None = None
     most: float | None = None
     between: tuple[float, float] | None = None  # smallest and largest value that is allowed
+    within: Table = field(default_factory=dict)
+    """A difference (`minus`) is at most `least` or a `share` of what is subtracted, whichever is more."""
     equals: float | None = None
     table: str = ""  # the paper's numbers in this table below expected/ stand beside ours
     values: bool = False  # nothing is to hold: of a report, the quantity itself, cell by cell
@@ -48,6 +50,14 @@ class Statement:
     shown_by: tuple[str, ...] = ()
     cause: Table = field(default_factory=dict)
     """The condition of every failing cell: a quantity (`metric`, `at`) of at `least` or at `most` a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """A difference that is too small to matter."""
+
+    least: float  # in stored units
+    share: float  # of what is subtracted
 
 
 def check_of(name: str, table: Table, where: str) -> Check:
@@ -76,6 +86,8 @@ def _check_form(form: str, table: Table, where: str) -> None:
     for key in ("ratio-at-most", "margin"):
         if key in table and form not in ("rises", "falls"):
             raise InputError(f"{where}.{key} = {table[key]!r}: it belongs to `rises` or `falls`, not to `{form}`.")
+    if form == "within" and DIFFERENCE not in table.get("at", {}):
+        raise InputError(f"{where}.within = {table[form]!r}: it is for a difference; `at` has no `minus`.")
     if form == "values" and not (table["values"] is True and "report" in table):
         raise InputError(f"{where}.values = {table['values']!r}: it must be true, and is for a report alone.")
     for key in OF_TABLES:
@@ -92,6 +104,9 @@ def _held(statement: Statement, where: str) -> dict[str, Any]:
         return {"kind": "order", "points": _points(statement.rises, f"{where}.rises")}
     if statement.falls is not None:
         return {"kind": "order", "points": _points(statement.falls, f"{where}.falls")[::-1]}
+    if statement.within:
+        tolerance = build(Tolerance, statement.within, f"{where}.within")
+        return {"kind": "range", "least": -tolerance.least, "most": tolerance.least, "share": tolerance.share}
     least, most = (
         (statement.equals, statement.equals)
         if statement.equals is not None

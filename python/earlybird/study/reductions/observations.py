@@ -150,6 +150,8 @@ def _special_values(run: StudyRun, threshold: float, result: Result, trace: pl.D
     values = {"er_threshold_excess_s": threshold - longest}
     if "added_delay_p99_us" in result.summary:
         values |= added_delay(result)
+    if "queue_delay_p95_ms" in result.summary:
+        values["queue_delay_p95_s"] = result.summary["queue_delay_p95_ms"] / 1e3
     if "bursts" in result.tables:
         values |= burst_values(result)
     if "duplicates" in result.tables:

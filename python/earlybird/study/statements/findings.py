@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -70,10 +71,11 @@ def _comparison(check: Check, cell: Cell, points: tuple[Point, Point], measureme
     )
 
 
-def _range(check: Check, variant: Cell, measurements: Measurements) -> Iterator[Finding]:
+def _range(every: Check, variant: Cell, measurements: Measurements) -> Iterator[Finding]:
     """Compare a quantity with bounds, cell by cell."""
-    for cell in _cells(check, variant, measurements):
-        quantity = Quantity(check.metric, {**check.at, **cell, **variant})
+    for cell in _cells(every, variant, measurements):
+        quantity = Quantity(every.metric, {**every.at, **cell, **variant})
+        check = _with_share(every, quantity, measurements)
         value, text = _estimate(quantity, measurements), printer(check.metric, quantity.point)
         is_exact = measurements.is_exact(quantity.point)
         holds, note = range_holds(value, (check.least, check.most), quantity.possible, is_exact=is_exact)
@@ -93,6 +95,15 @@ def _range(check: Check, variant: Cell, measurements: Measurements) -> Iterator[
             chance=math.nan if is_exact or _is_at_edge(holds, value, check) else _chance_outside(value, check),
             has_runs=measurements.has_runs(quantity.point),
         )
+
+
+def _with_share(check: Check, quantity: Quantity, measurements: Measurements) -> Check:
+    """Widen the bounds of a difference to a share of what is subtracted, if the check says so."""
+    if not check.share:
+        return check
+    subtracted = Quantity(quantity.metric, quantity.terms()[1])
+    most = max(check.most or 0.0, check.share * abs(_estimate(subtracted, measurements).mean))
+    return replace(check, least=-most, most=most)
 
 
 def _numbers(check: Check, variant: Cell, measurements: Measurements) -> Iterator[Finding]:
