@@ -723,6 +723,27 @@ class Bursts:
 
 
 @dataclass(kw_only=True)
+class Cake:
+    """
+    The parameters of CAKE.
+
+    The rate of the link takes the place of CAKE's shaper: for `bandwidth 19mbit` on a link of 20 Mb/s set the rate to 19 Mb/s.
+    Every connection is a flow. Not modelled: tins (as `besteffort`), fairness between hosts (as `flows`), link-layer overhead,
+    the ACK filter, `ingress`.
+    """
+
+    memory: int | Parameter | None = None
+    """
+    The most bytes in all queues together (default: what the link sends in four `rtt`, from 4 MiB to 15.5 MB).
+    """
+    rtt: Time | None = None
+    """
+    The longest usual round trip (default 100 ms, the `internet` of `tc-cake`; `metro` is 10 ms, `regional` 30 ms, `oceanic`
+    300 ms, `satellite` 1 s). The acceptable queueing delay is a twentieth of it, or the time of 1.5 full packets.
+    """
+
+
+@dataclass(kw_only=True)
 class Cbr:
     """
     A source of constant bit rate.
@@ -1927,6 +1948,10 @@ class Queue:
     fq_codel: FqCodel | None = None
     """
     A fair share for every connection, with `CoDel` for each (RFC 8290).
+    """
+    cake: Cake | None = None
+    """
+    CAKE: a fair share for every connection, with `CoDel` and BLUE for each (Høiland-Jørgensen, Täht and Morton 2018).
     """
     dualpi2: DualPi2 | None = None
     """

@@ -25,10 +25,11 @@ application = {{ cbr = {{ rate = "20Mb/s", packet = 1000 }} }}
     ))
 }
 
-const QUEUES: [&str; 5] = [
+const QUEUES: [&str; 6] = [
     "",
     ", queue = { packets = 100 }",
     ", queue = { fq-codel = {} }",
+    ", queue = { cake = {} }",
     ", queue = { head-drop = 500 }",
     ", rate-steps = [{ at = \"5s\", rate = \"2Mb/s\" }]",
 ];

@@ -14,7 +14,7 @@ use earlybird_units::{Random, SeedTree};
 /// Scenarios drawn; `PROPTEST_CASES` asks for more.
 const DRAWN: u64 = 150;
 
-const QUEUES: [&str; 11] = [
+const QUEUES: [&str; 12] = [
     r#""unlimited""#,
     "{ packets = 1 }",
     "{ packets = 20 }",
@@ -24,6 +24,7 @@ const QUEUES: [&str; 11] = [
     "{ codel = { ecn = true } }",
     "{ pie = {} }",
     "{ fq-codel = {} }",
+    "{ cake = {} }",
     "{ dualpi2 = {} }",
     "{ packets = 200 }",
 ];

@@ -146,6 +146,7 @@ application = { cbr = { rate = "2Mb/s", packet = 1000 } }
 #[case::codel("{ packets = 1000000 }", "{ codel = {} }")]
 #[case::pie("{ packets = 1000000 }", "{ pie = {} }")]
 #[case::fq_codel("{ packets = 1000000 }", "{ fq-codel = {} }")]
+#[case::cake("{ packets = 1000000 }", "{ cake = {} }")]
 fn a_link_with_a_queue_at_the_end_sent_more_than_it_can(#[case] what: &str, #[case] instead: &str) {
     let text = if what.is_empty() {
         FLOOD.replace("delay = \"1ms\"\nqueue", &format!("{instead}\ndelay = \"1ms\"\nqueue"))
@@ -231,7 +232,9 @@ fn a_run_behind_a_link_of_12_megabits_never_ended() {
     let behind = LONE_FILE.replace(link, FIRST_LINK).replace("20s", "2s");
     assert!(behind.contains("router"));
     for rate in ["12Mb/s", "7Mb/s", "11Mb/s", "123457b/s"] {
-        for queue in ["{ codel = {} }", "{ pie = {} }", "{ red = {} }", "{ fq-codel = {} }", "{ dualpi2 = {} }"] {
+        for queue in
+            ["{ codel = {} }", "{ pie = {} }", "{ red = {} }", "{ fq-codel = {} }", "{ cake = {} }", "{ dualpi2 = {} }"]
+        {
             let report = run_text(&behind.replace("12Mb/s", rate).replace("{ packets = 30 }", queue));
             assert!(summary(&report, "utilisation") > 0.2, "{rate}, {queue}");
         }

@@ -157,6 +157,27 @@ fn fq_codel_shares_evenly_and_lets_the_thin_flow_pass() {
     conforms(Area::Queue, "fq-codel", "RFC 8290 §1, §6.3", compared, result);
 }
 
+/// 30 ms of propagation, 0.5 ms for the bits, and a packet of another flow that is on the wire.
+#[test]
+fn datagrams_without_congestion_control_get_one_share_through_cake_and_delay_no_other_flow() {
+    let report = report("queue-cake.toml", &[]);
+    let rates = reals(&report, "flows", "throughput_bps");
+    let (files, datagrams, thin) = (&rates[..4], rates[4], rates[5]);
+    let (most, least) =
+        (files.iter().copied().fold(0.0, f64::max), files.iter().copied().fold(f64::INFINITY, f64::min));
+    assert!(most / least < 1.1 && is_near(thin, 100_000.0, 0.01), "{least} to {most}, {thin}");
+    // A share of what the link carries, headers included, is 1.88 Mb/s; a window of CUBIC leaves a part of its share unused.
+    assert!(datagrams < 1.2 * 1.88e6 && least > 0.85 * 1.88e6, "{datagrams}, {least}");
+    let delay = reals(&report, "flows", "delay_p99_ms")[5];
+    assert!(delay < 33.0, "{delay} ms");
+    let queued = at_bottleneck(&report, "queue_delay_p50_ms");
+    assert!(queued < 5.0 && at_bottleneck(&report, "utilisation") > 0.99, "{queued} ms");
+    let compared = "12 Mb/s of datagrams, 100 kb/s and 4 CUBIC transfers over 9.5 Mb/s: rates, delay of the thin flow, queueing delay";
+    let result =
+        "2.1, 0.1 and 1.7 to 1.8 Mb/s; 99 % within 2.1 ms of propagation and transmission; median 4.5 ms (target 5 ms)";
+    conforms(Area::Queue, "cake", "Piece of CAKE 2018 §III", compared, result);
+}
+
 /// The way there has a trace of 5.5 Mb/s on average, which fails for half a second in every ten.
 #[test]
 fn a_link_with_a_trace_is_filled_by_a_long_transfer() {

@@ -106,7 +106,7 @@ impl FqCodel {
 }
 
 /// Spreads numbers evenly (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014, `mix64`).
-fn mix(number: u64) -> u64 {
+pub(crate) fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ (number >> 31)

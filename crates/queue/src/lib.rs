@@ -107,6 +107,8 @@ disciplines! {
     pie: Pie(PieSettings),
     /// A fair share for every connection, with `CoDel` for each (RFC 8290).
     fq_codel: FqCodel(FqCodelSettings),
+    /// A fair share for every connection, with COBALT for each (Høiland-Jørgensen, Täht and Morton 2018).
+    cake: Cake(CakeSettings),
     /// Two queues with coupled marking (RFC 9332).
     dual_pi2: DualPi2(DualPi2Settings),
 }

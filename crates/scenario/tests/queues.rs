@@ -1,6 +1,6 @@
 //! Queue disciplines: their defaults, and parameters that make no sense.
 
-use earlybird_scenario::{Codel, DualPi2, Network, Pie, Queue, Red, resolve};
+use earlybird_scenario::{Cake, Codel, DualPi2, Network, Pie, Queue, Red, resolve};
 use rstest::rstest;
 
 const DUMBBELL: &str = include_str!("../../../scenarios/dumbbell.toml");
@@ -21,6 +21,7 @@ fn left_out_parameters_have_the_values_of_their_sources() {
         queue(r#"{ pie = { target = "15ms", update = "15ms", burst = "150ms" } }"#),
         Ok(Queue::Pie(Pie::default()))
     );
+    assert_eq!(queue(r#"{ cake = { rtt = "100ms" } }"#), Ok(Queue::Cake(Cake::default())));
     assert_eq!(queue("{ dualpi2 = { coupling = 2 } }"), Ok(Queue::DualPi2(DualPi2::default())));
     assert_eq!(queue("{ red = { gentle = false } }"), Ok(Queue::Red(Red { gentle: false, ..Red::default() })));
     assert_eq!(queue("{ head-drop = 80 }"), Ok(Queue::HeadDrop(80)));
@@ -30,6 +31,7 @@ fn left_out_parameters_have_the_values_of_their_sources() {
 #[case(r#"{ pie = { update = "0s" } }"#, "pie.update: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(r#"{ pie = { update = "1ns" } }"#, "pie.update: `1ns` is too short; allowed: a duration from 15us on.")]
 #[case(r#"{ dualpi2 = { update = "0s" } }"#, "dualpi2.update: `0s` is no time at all; allowed: a duration above 0s.")]
+#[case(r#"{ cake = { rtt = "0s" } }"#, "cake.rtt: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(r#"{ codel = { interval = "0s" } }"#, "codel.interval: `0s` is no time at all; allowed: a duration above 0s.")]
 #[case(
     "{ red = { min-threshold = 15, max-threshold = 15 } }",

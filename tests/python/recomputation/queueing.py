@@ -19,7 +19,7 @@ TICK: Final = 1.5e-6
 OPPORTUNITY: Final = 1500
 """Bytes that one opportunity of a trace sends (mahimahi's format)."""
 
-DROPS_LATER: Final = ("head-drop", "codel", "fq-codel", "dualpi2")
+DROPS_LATER: Final = ("head-drop", "codel", "fq-codel", "cake", "dualpi2")
 """Queues that drop packets which wait; the others drop on arrival alone."""
 
 

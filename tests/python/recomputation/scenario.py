@@ -53,7 +53,7 @@ class Link:
     @property
     def is_fifo(self) -> bool:
         """Whether packets leave the queue in the order in which they came."""
-        return self.queue not in ("fq-codel", "dualpi2")
+        return self.queue not in ("fq-codel", "cake", "dualpi2")
 
 
 @dataclass(frozen=True)

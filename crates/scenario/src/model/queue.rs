@@ -127,6 +127,8 @@ queues! {
     pie "pie": Pie,
     /// A fair share for every connection, with `CoDel` for each (RFC 8290).
     fq_codel "fq-codel": FqCodel,
+    /// CAKE: a fair share for every connection, with `CoDel` and BLUE for each (Høiland-Jørgensen, Täht and Morton 2018).
+    cake "cake": Cake,
     /// A low-latency queue for scalable senders and a classic queue, with coupled marking (RFC 9332).
     dual_pi2 "dualpi2": DualPi2,
 }

@@ -40,7 +40,7 @@ const RATES: &str = "a number above 0 with one of the units b/s, kb/s, Mb/s, Gb/
                      such as 300kb/s or 25Mb/s";
 const SHARES: &str = "a number from 0 to 1, or in percent, such as 0.01 or 1%";
 const QUEUES: &str = "unlimited, { packets = … }, { bytes = … }, { head-drop = … }, { red = … }, { codel = … }, { pie = … }, \
-                      { fq-codel = … }, { dualpi2 = … }";
+                      { fq-codel = … }, { cake = … }, { dualpi2 = … }";
 const ROOT: &str = "backend, duration, endpoint, flows, measure, network, sweep, title";
 
 /// Returns the message for a text with one override, `key=value`; none if it is empty.
