@@ -27,7 +27,7 @@ from earlybird.planning.planner import CandidateResult, Plan, PlanRequest
 from earlybird.planning.profiles import PROFILES
 from earlybird.planning.sampler import Sampler
 from earlybird.planning.selection import NOTICEABLE_SECONDS, SAMPLE_SIZES, choose, rank
-from earlybird.planning.session import Session, SessionRunner, scenario
+from earlybird.planning.session import Session, SessionRunner, first_place, scenario
 from earlybird.planning.stream import StreamSpec, synthetic_clip
 from earlybird.planning.view import description
 from earlybird.statistics import Estimate
@@ -209,6 +209,32 @@ def test_a_sender_that_gives_up_gets_the_shortest_delay_that_does(name: str) -> 
     session = runner.play(1)
     assert 0.05 < session.delay_needed < 0.4
     assert math.isinf(runner._session(1, session.delay_needed * 0.7).delay_needed)
+
+
+@pytest.mark.parametrize("guess", [0, 6, 12])
+def test_the_shortest_sufficient_delay_does_not_depend_on_the_guess(guess: int) -> None:
+    for first in range(14):
+        assert first_place(lambda place, first=first: place >= first, 13, guess) == min(first, 13)  # type: ignore[misc]
+
+
+def test_a_guess_near_the_delay_saves_runs() -> None:
+    tried: list[int] = []
+
+    def suffices(place: int) -> bool:
+        tried.append(place)
+        return place >= 70
+
+    assert first_place(suffices, 143, 71) == 70
+    assert len(tried) <= 3
+
+
+def test_srts_handshake_counts_as_tcps_does() -> None:
+    film = StreamSpec(synthetic_clip(4e6, "live"), "live", 20.0)
+    line = completed(Measurements(rate=50e6, round_trip=0.1))
+    _, srt = candidates(["srt"], "cubic", "live")
+    needed = SessionRunner(line, film, srt).play(1).delay_needed
+    first = 8 * int(film.clip.sizes[0]) / line.rate
+    assert 2.5 * line.round_trip + first <= needed < 1.06 * (2.5 * line.round_trip + first)
 
 
 def test_a_stored_film_is_no_later_than_a_live_one() -> None:
@@ -437,7 +463,7 @@ def test_json_has_all_of_it(tmp_path: Path) -> None:
         done = CliRunner().invoke(application, ["plan", *given, *options])
         assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
-    assert set(document["senders"]) == {"cubic", "cubic+rto-min", "bbr", "pert-rack"}
+    assert set(document["senders"]) == {"cubic", "cubic+rto-min", "bbr", "srt", "pert-rack", "earlybird-rt"}
     assert document["path"]["rtt_s"] == 0.049
     assert document["delay_s"] == document["senders"][document["choice"]]["delay_s"]
     assert files["--plot"].read_bytes().startswith(b"\x89PNG")

@@ -122,7 +122,7 @@ def _choice(plan: Plan) -> str:
     if plan.choice is plan.baseline:
         others = f"; no other sender is noticeably quicker{_quickest(plan)}" if len(plan.results) > 1 else ""
         return f"Stay with {baseline}, your sender today: {start}{others}."
-    delay_needed = plan.baseline.delay_needed.mean
+    delay_needed = max(end.baseline.delay_needed.mean for end in (plan, *plan.ends))
     instead = (
         delay_text(delay_needed + plan.waiting)
         if math.isfinite(delay_needed)

@@ -28,6 +28,7 @@ class Candidate:
     name: str
     transport: str
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    handshake: int = 0  # round trips of a handshake that is not simulated
 
     @property
     def has_deadline(self) -> bool:
@@ -43,6 +44,8 @@ class Candidate:
 REAL_TIME: Final = ("mtcp", "tcp-rtm", "tltcp", "tcp-rc", "mtp", "limited-buffer", "hollywood", "earlybird-rt")
 """Transports of the real-time mode."""
 
+SRT_HANDSHAKE: Final = 2  # round trips: induction and conclusion (draft-sharabayko-srt-01 §4.3.1)
+
 SHORT_TIMERS: Final = "cubic+rto-min"
 
 KNOWN: Final = {
@@ -51,7 +54,7 @@ KNOWN: Final = {
 """Senders that are more than a transport."""
 
 DEFAULTS: Final[Mapping[Goal, tuple[str, ...]]] = {
-    "live": (SHORT_TIMERS, "bbr", "pert-rack"),
+    "live": (SHORT_TIMERS, "bbr", "srt", "pert-rack", "earlybird-rt"),
     "vod": (SHORT_TIMERS, "bbr", "pert-rack"),
     "call": ("bbr", "earlybird-rt", "srt"),
 }
@@ -67,10 +70,15 @@ def candidate(name: str) -> Candidate:
     return Candidate(name, name)
 
 
+def _with_handshake(sender: Candidate) -> Candidate:
+    """Count the handshake of SRT, whose simulated endpoints are connected from the start, as TCP's is simulated."""
+    return dataclasses.replace(sender, handshake=SRT_HANDSHAKE) if sender.base == "srt" else sender
+
+
 def candidates(names: Sequence[str] | None, baseline: str, goal: Goal) -> tuple[Candidate, ...]:
     """Return today's sender and those to compare with it, each once, in the order in which they are preferred."""
     wanted = [baseline, *(DEFAULTS[goal] if names is None else names)]
-    found = tuple(candidate(name) for name in dict.fromkeys(wanted))
+    found = tuple(_with_handshake(candidate(name)) for name in dict.fromkeys(wanted))
     if found[0].has_deadline and goal == "vod":
         raise InputError(
             f"baseline = {baseline}: it gives up what is late, and a stored film is sent whole. Take cubic."

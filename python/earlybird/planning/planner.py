@@ -46,6 +46,10 @@ NETEM_QUEUE: Final = "1000"
 DROPPING: Final = 0.1
 """Share of the sessions from which on drops of the queue decide what nine of ten sessions need."""
 
+PILOT: Final = 10
+"""Sessions after which senders without a chance are left out over the other lines of an answer (see `Sampler`)."""
+OTHERS_COST: Final = 0.75  # of a first sample over the main line, as senders are left out after the pilot
+
 ROOM: Final = 1.25
 """A line that would do ÷ what just passes: room to catch up, of which SRT's defaults leave as much for repairs."""
 
@@ -234,13 +238,15 @@ class PlanRequest:
         """Share of the frames that may be late."""
         return LATE[self.goal] if self.max_late is None else parse_share(self.max_late, "max-late")
 
-    def stream(self, path: NetworkPath, senders: Sequence[Candidate]) -> StreamSpec:
-        """Return the stream: sessions are as long as asked for, or as the budget allows for the first sample."""
+    def stream(self, path: NetworkPath, senders: Sequence[Candidate], others: Sequence[NetworkPath] = ()) -> StreamSpec:
+        """Return the stream: sessions are as long as asked for, or as the budget allows for the first samples."""
         clip = self.film
         if self.duration is not None:
             return StreamSpec.of(clip, self.goal, _duration(self.duration, "duration"))
         stream = StreamSpec.of(clip, self.goal, LONGEST_SESSION)
-        cost = SAMPLE_SIZES[0] * sum(SessionRunner(path, stream, sender).cost for sender in senders)
+        shares = [(path, 1.0), *((other, OTHERS_COST) for other in others)]
+        sessions = sum(share * SessionRunner(line, stream, sender).cost for line, share in shares for sender in senders)
+        cost = SAMPLE_SIZES[0] * sessions
         length = round(LONGEST_SESSION * BUDGET / cost)
         return StreamSpec.of(clip, self.goal, float(min(max(length, SHORTEST_SESSION), LONGEST_SESSION)))
 
@@ -279,24 +285,24 @@ def plan(request: PlanRequest, *, jobs: int | None = None, progress: bool = Fals
     """
     path, senders = request.path, candidates(request.transports, request.baseline, request.goal)
     traffic = usual(path) if request.beside is None else path.beside
-    stream = request.stream(path, senders)
+    ends = [path.with_loss(share) for share in path.loss_ends if share != path.loss]
+    other = [] if traffic == NONE else [path.with_traffic(NONE if path.beside != NONE else traffic)]
+    larger = [path.with_queue(NETEM_QUEUE)] if path.queue_is_assumed else []
+    stream = request.stream(path, senders, [*ends, *other, *larger])
     check_it_fits(stream, path)
-    found = _decide(request, stream, path, senders, jobs, progress=progress)
-    others = dataclasses.replace(request, seeds=request.seeds or range(1, SAMPLE_SIZES[0] + 1))
-    ends = [
-        _decide(others, stream, path.with_loss(share), senders, jobs, progress=progress)
-        for share in path.loss_ends
-        if share != path.loss
-    ]
-    other = None
-    if traffic != NONE:
-        line = path.with_traffic(NONE if path.beside != NONE else traffic)
-        other = _decide(others, stream, line, senders, jobs, progress=progress)
-    larger_queue = None
-    if path.queue_is_assumed and any(result.is_dropped_from for result in found.results):
-        larger_queue = _decide(others, stream, path.with_queue(NETEM_QUEUE), senders, jobs, progress=progress)
-    found = dataclasses.replace(found, ends=tuple(ends), other=other, larger_queue=larger_queue)
-    return dataclasses.replace(found, interface=request.interface)
+
+    def decided(line: NetworkPath) -> Plan:
+        return _decide(request, stream, line, senders, jobs, progress=progress, is_main=line is path)
+
+    found = decided(path)
+    drops = any(result.is_dropped_from for result in found.results)
+    return dataclasses.replace(
+        found,
+        ends=tuple(map(decided, ends)),
+        other=decided(other[0]) if other else None,
+        larger_queue=decided(larger[0]) if larger and drops else None,
+        interface=request.interface,
+    )
 
 
 def _duration(text: str, what: str) -> float:
@@ -327,17 +333,21 @@ def _decide(
     jobs: int | None,
     *,
     progress: bool,
+    is_main: bool,
 ) -> Plan:
-    """Sample sessions until the choice is clear."""
+    """Sample sessions until the choice is clear; for another line than the main one only the first sample."""
     late = request.late_share
     formulas = [formula_estimate(path, stream, sender, late) for sender in senders]
     with threads(jobs) as workers:
-        runners = [SessionRunner(path, stream, sender, late, workers.watch) for sender in senders]
+        runners = [SessionRunner(path, stream, sender, late, workers.watch, is_series=True) for sender in senders]
         sampler = Sampler(runners, workers, stream.noticeable, show=progress)
-        if request.seeds is None:
+        if request.seeds is not None:
+            sampler.sample(list(request.seeds))
+        elif is_main:
             sampler.run()
         else:
-            sampler.sample(list(request.seeds))
+            sampler.sample(range(1, PILOT + 1))
+            sampler.sample(range(PILOT + 1, SAMPLE_SIZES[0] + 1))
     results = tuple(
         CandidateResult(sender, sampler.delays_needed[place], formula, tuple(sampler.sessions[place].values()))
         for place, (sender, formula) in enumerate(zip(senders, formulas, strict=True))

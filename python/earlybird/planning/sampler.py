@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from earlybird.planning.session import Session, SessionRunner
     from earlybird.statistics import Estimate
 
-BUDGET: Final = 80e6
+BUDGET: Final = 45e6
 """Packets that are simulated at most, unless the first look takes more: some ten seconds of two processors. It is
 counted in packets and not in seconds, so that the same question has the same answer everywhere."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import threading
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -31,7 +33,8 @@ STARTS_WITHIN: Final = 1.0
 
 NEAR_THE_END: Final = 0.1  # a film falls behind for good if what came last is older than this share of the session
 
-PER_RUN: Final = 40e3  # packets that are simulated in the time that a run takes however short it is, some 10 ms
+PER_RUN: Final = 4e3  # packets that are simulated in the time that a run takes however short it is, some 1 ms
+PER_FRAME: Final = 2.0  # packets that are simulated in the time that a frame takes besides
 
 ROUNDING: Final = 1e-6  # seconds that the sum of a time and a delay may be off
 
@@ -45,6 +48,9 @@ DELAYS: Final = tuple(
     for step in range(math.ceil(math.log(LONGEST_DELAY / SHORTEST_DELAY, DELAY_STEP)) + 1)
 )
 """Seconds from writing to playing that are tried."""
+FIRST_SEED: Final = 1
+USUAL_TRIES: Final = 5
+"""Delays that are tried in a session, on average of some films and lines."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -103,8 +109,35 @@ def needed_delay(
     return max(timeliness.needed_for(late), 0.0)
 
 
+def first_place(holds: Callable[[int], bool], count: int, guess: int) -> int:
+    """
+    Return the first of `count` places from which on a condition holds, or `count` if there is none.
+
+    It is looked for in growing steps from a guess and then by halving (Bentley and Yao, "An almost optimal algorithm
+    for unbounded searching", Information Processing Letters 5, 1976).
+    """
+    low, high, place, step = -1, count, guess, 1
+    while high - low > 1:
+        if holds(place):
+            high = place
+        else:
+            low = place
+        step *= 2
+        if low < 0:
+            place = max(high - step, 0)
+        elif high == count:
+            place = min(low + step, count - 1)
+        else:
+            place = (low + high) // 2
+    return high
+
+
 class SessionRunner:
-    """Plays sessions of one film; `watch` is called some twenty times a second, and what it raises ends the run."""
+    """
+    Plays sessions of one film; `watch` is called some twenty times a second, and what it raises ends the run.
+
+    In a series of many seeds the delay of a sender that gives up what is late is looked for near that of the first one.
+    """
 
     def __init__(
         self,
@@ -113,36 +146,65 @@ class SessionRunner:
         candidate: Candidate,
         late: float = LATE_SHARE_ALLOWED,
         watch: Callable[[float], None] | None = None,
+        *,
+        is_series: bool = False,
     ) -> None:
         self._path, self._stream, self._candidate = path, stream, candidate
         self._late, self._watch = late, watch
         self._resolved: dict[tuple[float | None, int], ResolvedScenario] = {}
+        self._is_series = is_series
+        self._first: int | None = None
+        self._finding_first = threading.Lock()
         self._seconds = stream.run_length + LEAD + STARTS_WITHIN
         self._starts = path.starts(stream.run_length)
+
+    @property
+    def _connected(self) -> float:
+        """Seconds before which no frame can be there, as a handshake that is not simulated comes before the first."""
+        path, first = self._path, int(self._stream.clip.sizes[0])
+        if not self._candidate.handshake:
+            return 0.0
+        return (self._candidate.handshake + 0.5) * path.round_trip + 8 * first / path.rate
 
     @property
     def cost(self) -> float:
         """The cost of a session, as the number of packets that are simulated in the same time."""
         delay = DELAYS[-1] if self._candidate.has_deadline else None
-        tries = 1 + math.log2(len(DELAYS)) if self._candidate.has_deadline else 1
-        return float(tries * (PER_RUN + self._scenario(delay).estimate(math.inf)[0]))
+        tries = USUAL_TRIES if self._candidate.has_deadline else 1
+        frames = PER_FRAME * len(self._stream.play_times)
+        return float(tries * (PER_RUN + frames + self._scenario(delay).estimate(math.inf)[0]))
 
     def play(self, seed: int) -> Session:
         """Play a session; of a sender that gives up what is late, with the shortest delay that does."""
         if not self._candidate.has_deadline:
             return self._session(seed, None)
-        low, high = 0, len(DELAYS) - 1
-        best = self._session(seed, DELAYS[high])
-        if not math.isfinite(best.delay_needed):
-            return best
-        while low < high:
-            middle = (low + high) // 2
-            tried = self._session(seed, DELAYS[middle])
-            if math.isfinite(tried.delay_needed):
-                best, high = tried, middle
-            else:
-                low = middle + 1
-        return best
+        return self._search(seed, self._usual_delay() if self._is_series else None)[1]
+
+    def _usual_delay(self) -> int:
+        """
+        Return the place in `DELAYS` of what the session of the first seed needs, near which others will be.
+
+        It depends on no other session, so that the result is the same in any number of threads.
+        """
+        with self._finding_first:
+            if self._first is None:
+                self._first = self._search(FIRST_SEED, None)[0]
+        return self._first
+
+    def _search(self, seed: int, guess: int | None) -> tuple[int, Session]:
+        """Return the place of the shortest delay that suffices, or of the longest of all, and its session."""
+        tried: dict[int, Session] = {}
+
+        def suffices(place: int) -> bool:
+            tried[place] = self._session(seed, DELAYS[place])
+            return math.isfinite(tried[place].delay_needed)
+
+        last = len(DELAYS) - 1
+        if guess is not None:
+            place = min(first_place(suffices, len(DELAYS), guess), last)
+        else:
+            place = bisect_left(range(last), 1, key=suffices) if suffices(last) else last
+        return place, tried[place]
 
     def _scenario(self, delay: float | None, seed: int = 0) -> ResolvedScenario:
         start = self._starts[seed % len(self._starts)]
@@ -156,6 +218,7 @@ class SessionRunner:
         frames, flows, end = outcome["tables"]["deliveries"], outcome["tables"]["flows"], self._stream.run_length
         own = np.asarray(frames["flow"]) == FLOW
         written, delivered = self._on_time(frames["written_s"][own], frames["delivered_s"][own])
+        delivered = np.maximum(delivered, self._connected)
         row = np.asarray(flows["flow"]) == FLOW
         limited_share = float(sum(np.nan_to_num(flows[key][row]).item() for key in WINDOW_KEYS))
         delay_needed = needed_delay(written, delivered, end, self._late, delay)
