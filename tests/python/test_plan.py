@@ -380,7 +380,7 @@ def test_an_assumed_queue_that_decides_was_not_mentioned() -> None:
     sentence = (
         "The queue of 30 kB (20 ms) is assumed, it drops packets, and it decides: with one of 1000 packets use srt"
     )
-    assert f"{sentence} use srt" in found.answer
+    assert sentence in found.answer
     assert found.to_dict()["larger_queue"] is not None
     given = short_plan(**line, queue="30kB")
     assert given.larger_queue is None
