@@ -1,21 +1,22 @@
-"""The kinds of runs: a scenario, a model, or a play of a test bed."""
+"""The kinds of runs: a scenario, a model, a play of a test bed, or a program of a study."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 from earlybird.backends import KERNEL, SIMULATOR
 from earlybird.lazy import LateModule
 from earlybird.limits import cost_of
 from earlybird.loading import resolve
+from earlybird.quantities import parse_duration
 from earlybird.runs import checked_seed, execute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from earlybird import models_by_name
+    from earlybird import models_by_name, programs
     from earlybird._core import ResolvedScenario
     from earlybird.models.described import DescribedCase
     from earlybird.result import Result
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 else:
     # Simulations and their workers need neither models nor players.
     models_by_name = LateModule("earlybird.models_by_name")
+    programs = LateModule("earlybird.programs")
     play = LateModule("earlybird.testbed.play")
 
 SECONDS_PER_RESULT: Final = 0.03  # seconds that writing a result takes on the slow machine that `cost_of` assumes
@@ -87,8 +89,8 @@ class ModelRun:
 
 
 @dataclass(frozen=True)
-class TestbedRun:
-    """One play of a film by a real player; `text` is its title and play as JSON: equal plays are equal runs."""
+class DescribedRun:
+    """A run in real time; `text` is its description as JSON: equal descriptions are equal runs."""
 
     text: str
 
@@ -96,25 +98,29 @@ class TestbedRun:
     length_s = 0.0
 
     @classmethod
-    def of(cls, document: Mapping[str, Any]) -> TestbedRun:
-        """Describe a play."""
+    def of(cls, document: Mapping[str, Any]) -> Self:
+        """Describe a run."""
         return cls(json.dumps(document, sort_keys=True))
 
     @property
     def title(self) -> str | None:
-        """The test bed's title."""
-        return str(self.document()["title"])
+        """Its title, if it has one."""
+        return self.document().get("title")
+
+    def document(self) -> dict[str, Any]:
+        """Return the description that a result keeps and that names it."""
+        document: dict[str, Any] = json.loads(self.text)
+        return document
+
+
+class TestbedRun(DescribedRun):
+    """One play of a film by a real player."""
 
     @property
     def bed(self) -> dict[str, Any]:
         """The film, the link, the sender and the client."""
         bed: dict[str, Any] = self.document()["testbed"]
         return bed
-
-    def document(self) -> dict[str, Any]:
-        """Return the description that a result keeps and that names it."""
-        document: dict[str, Any] = json.loads(self.text)
-        return document
 
     def make(self, seed: int) -> Result:
         """Play the film."""
@@ -125,13 +131,27 @@ class TestbedRun:
         return float(self.bed["film"]["seconds"]) + SECONDS_PER_PLAY
 
 
-RunSpec: TypeAlias = ScenarioRun | ModelRun | TestbedRun
+class ProgramRun(DescribedRun):
+    """One run of a study's program."""
+
+    def make(self, seed: int) -> Result:
+        """Run the program."""
+        return programs.make_run(self.document(), checked_seed(seed))
+
+    def expected_seconds(self, _: float = 1.0) -> float:
+        """Return the duration that the program is given."""
+        return parse_duration(self.document()["settings"]["duration"]) or 0.0
+
+
+RunSpec: TypeAlias = ScenarioRun | ModelRun | TestbedRun | ProgramRun
 
 
 def from_document(document: Mapping[str, Any]) -> RunSpec:
     """Return the run of a kept result; `ScenarioError` if scenarios have changed and it is not valid now."""
     if "testbed" in document:
         return TestbedRun.of(document)
+    if "program" in document:
+        return ProgramRun.of(document)
     if "model" in document:
         return ModelRun(models_by_name.case_of(document))
     return ScenarioRun(resolve(document))

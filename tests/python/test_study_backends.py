@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 import earlybird
-from conftest import SMALL
-from earlybird.errors import EarlybirdError, ScenarioError, ScenarioWarning
+from conftest import REPOSITORY, SMALL
+from earlybird.errors import EarlybirdError, InputError, ScenarioError, ScenarioWarning
+from earlybird.programs import make_run
 from earlybird.store import Store
 from earlybird.study.evaluation import evaluate
 from earlybird.study.language.definition import Grid, Scale
 from earlybird.study.language.library import find_study
 from earlybird.study.language.loading import load
+from earlybird.study.language.observed import observed as metrics_of
 from earlybird.study.runs import execution
-from earlybird.study.runs.execution import make_runs, planned_runs, results
+from earlybird.study.runs.execution import StudyOutcome, make_runs, planned_runs, results
 from earlybird.study.runs.plan import plan
 from earlybird.sweeps import PlannedRun, SweepResult
 from study_parts import STUDY, small_study
@@ -57,6 +60,16 @@ def in_backends(folder: Path, *backends: str, profile: str = "rfc") -> Study:
     return load(folder)
 
 
+def make_or_skip(study: Study, output: Path) -> StudyOutcome:
+    """Make the runs of a study; skip the test where there are no network namespaces."""
+    try:
+        return make_runs([study], "smoke", output=output)
+    except EarlybirdError as error:
+        if "network namespace" not in str(error):
+            raise
+        pytest.skip(str(error))
+
+
 @pytest.fixture
 def _kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep runs that this machine, busy with tests, disturbed."""
@@ -66,12 +79,7 @@ def _kept(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_kept")
 def test_a_study_names_the_backends_of_its_runs_and_is_resumed(tmp_path: Path) -> None:
     study = in_backends(tmp_path / "study", "sim", "live")
-    try:
-        outcome = make_runs([study], "smoke", output=tmp_path / "results")
-    except EarlybirdError as error:
-        if "network namespace" not in str(error):
-            raise
-        pytest.skip(str(error))
+    outcome = make_or_skip(study, tmp_path / "results")
     assert (outcome.runs, outcome.made) == (2, 2)
     simulated, real = (results(run, Store(tmp_path / "results")) for run in plan(study, "smoke"))
     assert simulated is not None
@@ -142,21 +150,67 @@ BRIEF: Final = {
 def test_a_cell_of_a_comparison_of_backends_has_no_numbers_over_the_kernel(name: str, tmp_path: Path) -> None:
     cell, settings = BRIEF[name]
     study = find_study(name)
-    (first, *others) = study.parts.values()
+    first = next(iter(study.parts.values()))
     axes = {axis: (value,) for axis, value in {**cell, "backend": "kernel"}.items()}
     brief = replace(
         study,
-        parts={first.name: replace(first, settings={**first.settings, **settings}), **{o.name: o for o in others}},
+        parts={**study.parts, first.name: replace(first, settings={**first.settings, **settings})},
         scales={"smoke": Scale("smoke", 1, "4s")},
         grids=(Grid(first.name, ("smoke",), axes),),
     )
-    try:
-        make_runs([brief], "smoke", output=tmp_path)
-    except EarlybirdError as error:
-        if "network namespace" not in str(error):
-            raise
-        pytest.skip(str(error))
+    make_or_skip(brief, tmp_path)
     (observed,) = evaluate(brief, "smoke", Store(tmp_path)).measurements.observations
     assert observed.values["throughput_bps"] > 0
     assert observed.values["mean_queue_delay_s"] > 0
     assert 0 < observed.values["emulator_added_delay_p99_s"] < 1
+
+
+PROGRAMS: Final[dict[str, tuple[tuple[str, ...], dict[str, Any], dict[str, Any]]]] = {
+    "against-srt": (
+        ("srt-live-transmit",),
+        {"carried": "srt", "rtt": "20ms", "loss": 0.02},
+        {"rate": "1Mb/s", "settling": "2s"},
+    ),
+    "against-players": (
+        ("ffmpeg", "vlc"),
+        {"player": "vlc", "carried": "kernel-cubic", "loss": 0.02},
+        {"film-rate": "500k"},
+    ),
+    "quinn-validation": (("openssl", "cargo"), {"link": "10 Mb/s", "application": "film"}, {}),
+}
+"""Studies with a program: what it needs, a cell, and what makes its runs short."""
+
+
+@pytest.mark.usefixtures("_kept")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_study_of_a_program_that_others_wrote_has_no_numbers(name: str, tmp_path: Path) -> None:
+    needed, cell, settings = PROGRAMS[name]
+    if missing := [program for program in needed if not shutil.which(program)]:
+        pytest.skip(f"no {', '.join(missing)}")
+    if "cargo" in needed and not (REPOSITORY / "target" / "debug" / "examples" / "real").exists():
+        pytest.skip("the example `real` of earlybird-quic is not built")
+    study = find_study(name)
+    part = next(part for part in study.parts.values() if part.is_program)
+    brief = replace(
+        study,
+        parts={**study.parts, part.name: replace(part, settings={**part.settings, **settings})},
+        scales={"smoke": Scale("smoke", 1, "4s")},
+        grids=(Grid(part.name, ("smoke",), {axis: (value,) for axis, value in cell.items()}),),
+    )
+    make_or_skip(brief, tmp_path)
+    (observed,) = evaluate(brief, "smoke", Store(tmp_path)).measurements.observations
+    assert observed.values.keys() <= set(metrics_of(brief, brief.parts[part.name]))
+    assert 0 < observed.values["emulator_added_delay_p99_s"] < 1
+    assert make_runs([brief], "smoke", output=tmp_path).made == 0
+
+
+@pytest.mark.parametrize(
+    ("program", "problem"),
+    [
+        ("../scenarios/dumbbell.toml", "it does not belong to a study"),
+        ("no-study/program.py", "is missing, which comes with earlybird"),
+    ],
+)
+def test_a_program_of_an_archive_that_is_none_of_this_installation_was_run(program: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        make_run({"program": program, "settings": {}}, 1)

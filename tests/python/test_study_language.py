@@ -199,6 +199,11 @@ def test_what_a_plot_gets_wrong_is_reported(tmp_path: Path, old: str, new: str, 
         ('table = "numbers"', 'table = "number"', r"study\.toml: main\.table = 'number': .*'numbers'\?"),
         ('item = "S-1"', 'item = "S-2"', r"study\.toml: main\.item = 'S-2': .*'S-1'\?"),
         ("[[grids]]", "[grids]", r"small-study/study\.toml: grids = .*: there must be tables, \[\[grids\]\]"),
+        (
+            "[scales.smoke]",
+            '[axes.over]\nkey = "n"\n[scales.smoke]',
+            r"study\.toml: axes\.over: the name is that of another",
+        ),
         ('rows = "n"', 'rows = "m"', r"study\.toml: main\.rows = 'm': there is no such coordinate"),
         (
             'metric = "frozen_s", tr',
@@ -287,7 +292,8 @@ def test_conditions_of_metrics_name_what_there_is() -> None:
     measured = {
         f"measure.{key}" for key in ("bursts", "deliveries", "duplicates", "percentiles", "queue-positions", "series")
     }
-    others = {"flows", "testbed", "real-time", "measure.transmissions", "model.streaming-chain", "model.session"}
+    models = {"model.streaming-chain", "model.session"}
+    others = {"flows", "testbed", "real-time", "program", "measure.transmissions", *models}
     assert conditions <= parts | measured | others
 
 

@@ -86,7 +86,7 @@ def test_values_of_an_axis_may_be_written_differently_in_a_part(tmp_path: Path) 
         (
             'model = "',
             'scenario = "small.toml"\nmodel = "',
-            "each part needs a scenario, or a model or a test bed in its place",
+            "each part needs a scenario, or a model, a test bed or a program in its place",
         ),
     ],
 )

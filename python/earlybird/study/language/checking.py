@@ -115,6 +115,8 @@ class Known:
 def _check_runs(study: Study, known: Known) -> None:
     for grid in study.grids:
         known.check_grid(grid, FILE)
+    for axis in study.axes.keys() & {*NOT_AXES, *SECOND}:
+        raise InputError(f"{FILE}: axes.{axis}: the name is that of another coordinate; choose another one.")
     for scale in study.scales:
         one_of(scale, SCALES, f"{FILE}: scales", "scale")
     for part in study.parts.values():

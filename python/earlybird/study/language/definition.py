@@ -34,6 +34,8 @@ class Part:
     """In place of a scenario: ``streaming-chain`` or ``session``. Its parameters are the settings, and the axes by
     their names (`earlybird.models.case.StreamingCase`, `earlybird.planning.study_adapter.SessionCase`)."""
     testbed: Path = Path()  # in place of a scenario: the file of a test bed, of which each run is a play
+    program: Path = Path()
+    """In place of a scenario: a Python file whose function `measure` returns metrics for the settings and a seed."""
     settings: Mapping[str, object] = field(default_factory=dict)
     deterministic: bool = False
     """Whether one run is all there is: nothing is random, and the scenario's duration is kept."""
@@ -57,6 +59,11 @@ class Part:
     def is_played(self) -> bool:
         """Whether its runs are plays of a test bed."""
         return self.testbed != Path()
+
+    @property
+    def is_program(self) -> bool:
+        """Whether its runs are those of a program."""
+        return self.program != Path()
 
     def longest_round_trip(self, buffer: float) -> float:
         """Return the RTT in seconds with a full queue of a number of packets."""

@@ -19,6 +19,8 @@ from earlybird.tables import Table, build, files_of, listed, named, one_of, read
 Texts: TypeAlias = Mapping[str, Mapping[str, Scalar]]
 """By axis, the values that are run by what they look like in a table: a queue called “80” is no number."""
 
+PATHS = ("scenario", "testbed", "program")  # keys of a part that name a file
+
 
 def load(folder: Path) -> Study:
     """Read a study from its folder."""
@@ -50,9 +52,9 @@ def _study(folder: Path, document: Table, items: tuple[Item, ...]) -> Study:
 
 
 def _with_path(part: Table, folder: Path) -> Table:
-    if sum(kind in part for kind in ("scenario", "model", "testbed")) != 1:
-        raise InputError(f"{FILE}: each part needs a scenario, or a model or a test bed in its place.")
-    return {**part, **{kind: folder / str(part[kind]) for kind in ("scenario", "testbed") if kind in part}}
+    if sum(kind in part for kind in (*PATHS, "model")) != 1:
+        raise InputError(f"{FILE}: each part needs a scenario, or a model, a test bed or a program in its place.")
+    return {**part, **{kind: folder / str(part[kind]) for kind in PATHS if kind in part}}
 
 
 def grids_of(document: Table, where: str) -> tuple[Grid, ...]:

@@ -24,6 +24,8 @@ def _holds(when: str, study: Study, part: Part) -> bool:
         return when == f"model.{part.model}"
     if part.is_played:
         return when == "testbed"
+    if part.is_program:
+        return when == "program"
     if when == "real-time":
         return part.settings.get(BACKEND_KEY, SIMULATOR) != SIMULATOR or any(
             axis.key == BACKEND_KEY for axis in study.axes.values()

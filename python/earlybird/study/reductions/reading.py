@@ -18,7 +18,7 @@ from earlybird.store import Store
 from earlybird.study.language.definition import Group, Study
 from earlybird.study.reductions.modelled import observe_model
 from earlybird.study.reductions.observations import Observation, observe
-from earlybird.study.reductions.played import observe_play
+from earlybird.study.reductions.played import observe_play, observe_program
 from earlybird.study.runs.execution import resolved, results
 from earlybird.study.runs.plan import StudyRun, plan
 
@@ -64,4 +64,6 @@ def _observation(run: StudyRun, result: Result, groups: Sequence[Group]) -> Obse
         return observe_model(run, result)
     if run.part.is_played:
         return observe_play(run, result)
+    if run.part.is_program:
+        return observe_program(run, result)
     return observe(run, result, packets(run) if run.part.trace else None, groups)

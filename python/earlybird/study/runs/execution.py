@@ -13,8 +13,9 @@ from earlybird.errors import ScenarioWarning
 from earlybird.lazy import LateModule
 from earlybird.loading import override_texts, resolve
 from earlybird.paths import RESULTS
+from earlybird.programs import described
 from earlybird.result import Result
-from earlybird.run_specs import ModelRun, ScenarioRun
+from earlybird.run_specs import ModelRun, ProgramRun, ScenarioRun
 from earlybird.shards import Shard
 from earlybird.store import Store
 from earlybird.study.language.definition import Study
@@ -220,6 +221,8 @@ def resolved(run: StudyRun) -> PlannedRun:
         return PlannedRun(_model_run(run), run.seed, dict(run.axes))
     if run.part.is_played:
         return PlannedRun(load(run.part.testbed, run.settings)[0].spec, run.seed, dict(run.axes))
+    if run.part.is_program:
+        return PlannedRun(ProgramRun.of(described(run.part.program, run.settings)), run.seed, dict(run.axes))
     overrides = tuple(override_texts(run.settings))
     return PlannedRun(_resolved(run.part.scenario, overrides), run.seed, dict(run.axes))
 

@@ -63,7 +63,7 @@ def _identity(part: Part, settings: Mapping[str, object]) -> Hashable:
     scenario = {} if part.model else written(part.testbed if part.is_played else part.scenario)
     defaults = scenario.get("parameters", {})
     changed = ((key, repr(value)) for key, value in settings.items() if repr(value) != repr(defaults.get(key)))
-    return part.scenario, part.model, part.testbed, frozenset(changed)
+    return part.scenario, part.model, part.testbed, part.program, frozenset(changed)
 
 
 def _cells(study: Study, grid: Grid) -> list[dict[str, Scalar]]:

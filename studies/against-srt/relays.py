@@ -1,18 +1,13 @@
 """
-Compare `earlybird transmit` with SRT's own relay over emulated links: what of a stream arrives, when, at what cost.
+A stream of numbered and timed packets over an emulated link: what of it arrives, when, at what cost.
 
-    python tools/against_srt.py --rtt 20 100 --loss 0 2 5 --seconds 30 --over srt earlybird-rt kernel
-    python tools/against_srt.py --rtt 60 --loss 0 --link 6M --beside --over srt earlybird-rt
-
-A stream of numbered and timed packets goes from the far to the near side; both sides are processes of this machine and
-read one clock. Lost are packets that never left the receiving relay, late those that left it 20 ms or more after their
-time. `srt` needs the program srt-live-transmit (Debian: srt-tools); `kernel` is this machine's TCP with its default
-congestion control. With --beside a transfer over the kernel's CUBIC fills the same link.
+It goes from the far to the near side; both sides are processes of this machine and read one clock. Lost are packets
+that never left the receiving relay, late those that left it 20 ms or more after their time. `srt` needs the program
+srt-live-transmit (Debian: srt-tools); `kernel` is this machine's TCP with its default congestion control.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import signal
@@ -23,19 +18,20 @@ import sys
 import tempfile
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from earlybird.emulation import THERE, emulate, link, network
+from earlybird.errors import InputError
+from earlybird.quantities import parse_duration, parse_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PACKET = 188
 TOGETHER = 7
 ENTRY, MIDDLE, EXIT, TRANSFER = 6000, 7000, 6001, 7001
-SETTLING = 30.0
-"""Seconds in which the relays find each other before anything is counted; many that begin at once take their time."""
 IDLE_TIMEOUT = 3.0  # seconds without a packet after which the stream is over
 TOLERANCE = 0.02  # seconds by which a packet may leave after its time: processes share a processor
 
@@ -54,14 +50,14 @@ def relays(over: str, latency: int) -> tuple[list[str], list[str]]:
     return [*program, entry, f"eb://:{MIDDLE}?{options}"], [*program, f"eb://{THERE}:{MIDDLE}?{options}", exit_]
 
 
-def send(relay: list[str], seconds: float, rate: float) -> None:
-    """Run the sending relay and give it a stream of constant rate."""
+def send(relay: list[str], seconds: float, settling: float, rate: float) -> None:
+    """Run the sending relay and give it a stream of constant rate, whose first `settling` seconds do not count."""
     with subprocess.Popen(relay) as process, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as output:
         began = time.monotonic()
-        for number in range(int(rate * (seconds + SETTLING) / (8 * PACKET * TOGETHER))):
+        for number in range(int(rate * (seconds + settling) / (8 * PACKET * TOGETHER))):
             due = began + number * 8 * PACKET * TOGETHER / rate
             time.sleep(max(0.0, due - time.monotonic()))
-            is_counted = due - began >= SETTLING
+            is_counted = due - began >= settling
             packets = (_packet(number * TOGETHER + index, is_counted) for index in range(TOGETHER))
             with suppress(ConnectionRefusedError):  # the relay is not there yet
                 output.sendto(b"".join(packets), ("127.0.0.1", ENTRY))
@@ -73,7 +69,7 @@ def _packet(number: int, is_counted: bool) -> bytes:  # noqa: FBT001
     return struct.pack(">BHBQd?", 0x47, 0x100, 0x10, number, time.monotonic(), is_counted).ljust(PACKET, b"\xff")
 
 
-def receive(relay: list[str], report: Path) -> None:
+def receive(relay: list[str], settling: float, report: str) -> None:
     """Run the receiving relay, and write how long each packet took."""
     delays: dict[int, float] = {}
     torn = repeated = 0
@@ -81,7 +77,7 @@ def receive(relay: list[str], report: Path) -> None:
     with subprocess.Popen(relay) as process, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as entry:
         entry.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
         entry.bind(("127.0.0.1", EXIT))
-        entry.settimeout(2 * SETTLING)
+        entry.settimeout(2 * settling + IDLE_TIMEOUT)
         with suppress(TimeoutError):
             while True:
                 datagram, now = entry.recv(1 << 16), time.monotonic()
@@ -95,7 +91,7 @@ def receive(relay: list[str], report: Path) -> None:
                         entry.settimeout(IDLE_TIMEOUT)
         process.terminate()
     found = {"torn": torn, "repeated": repeated, "transfer": transfer.rate(), "delays": sorted(delays.values())}
-    report.write_text(json.dumps(found))
+    Path(report).write_text(json.dumps(found))
 
 
 class Transfer:
@@ -151,40 +147,44 @@ def tcp_receive() -> None:
             output.sendto(datagram, ("127.0.0.1", EXIT))
 
 
-def cell(over: str, *, rtt: int, loss: float, latency: int, burst: float, wanted: argparse.Namespace) -> dict[str, Any]:
+def measure(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """Carry one stream over one link."""
-    shape = link(rate=wanted.link, delay=f"{rtt / 2}ms", queue="200kB") | losses(loss / 100, burst)
+    over, rtt, rate = settings["over"], _milliseconds(settings["rtt"]), parse_rate(settings["rate"])
+    if over == "srt" and not shutil.which("srt-live-transmit"):
+        raise InputError("srt-live-transmit is missing: apt-get install srt-tools.")
+    latency = 4 * rtt if settings["latency"] == "4rtt" else _milliseconds(settings["latency"])
+    seconds, settling = (_milliseconds(settings[key]) / 1e3 for key in ("duration", "settling"))
+    shape = link(rate=settings["link"], delay=f"{rtt / 2}ms", queue="200kB")
+    shape |= losses(float(settings["loss"]), float(settings["burst"]))
     sender, receiver = relays(over, latency)
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
-        peers = [[sys.executable, __file__, "send", json.dumps([sender, wanted.seconds, wanted.rate])]]
-        peers += [[sys.executable, __file__, "transfer"]] if wanted.beside else []
-        command = [sys.executable, __file__, "receive", json.dumps([receiver, str(report)])]
-        outcome = emulate(network(shape, shape), command, servers=peers, seed=wanted.seed)
+        peers = [[sys.executable, __file__, "send", json.dumps([sender, seconds, settling, rate])]]
+        peers += [[sys.executable, __file__, "transfer"]] if settings["beside"] else []
+        command = [sys.executable, __file__, "receive", json.dumps([receiver, settling, str(report)])]
+        outcome = emulate(network(shape, shape), command, servers=peers, seed=seed)
         seen = json.loads(report.read_text())
-    numbers = range(int(wanted.rate * (wanted.seconds + SETTLING) / (8 * PACKET * TOGETHER)))
-    sent = TOGETHER * sum(number * 8 * PACKET * TOGETHER / wanted.rate >= SETTLING for number in numbers)
+    numbers = range(int(rate * (seconds + settling) / (8 * PACKET * TOGETHER)))
+    sent = TOGETHER * sum(number * 8 * PACKET * TOGETHER / rate >= settling for number in numbers)
     delays = seen["delays"] or [float("nan")]
     deadline = (latency + rtt / 2) / 1e3
-    there, back = outcome.summary["links"]
+    directions = outcome.summary["links"]
     return {
-        "over": over,
-        "rtt_ms": rtt,
-        "loss": loss,
-        "burst": burst,
-        "latency_ms": latency,
-        "sent": sent,
-        "lost": sent - len(seen["delays"]),
-        "late": sum(delay > deadline + TOLERANCE for delay in delays),
-        "torn": seen["torn"],
-        "repeated": seen["repeated"],
-        "median_ms": 1e3 * delays[len(delays) // 2],
-        "worst_ms": 1e3 * delays[-1],
-        "megabytes": (there["bytes_out"] + back["bytes_out"] + _dropped_bytes(there) + _dropped_bytes(back)) / 1e6,
-        "packets": there["packets_out"] + back["packets_out"] + there["packets_dropped"] + back["packets_dropped"],
-        "transfer_mbps": seen["transfer"] / 1e6,
-        "emulator_p99_us": outcome.summary["delay_added"]["p99_us"],
+        "lost_share": 1 - len(seen["delays"]) / sent,
+        "relay_late_share": sum(delay > deadline + TOLERANCE for delay in delays) / sent,
+        "relay_torn_datagrams": seen["torn"],
+        "relay_repeated_packets": seen["repeated"],
+        "relay_delay_median_s": delays[len(delays) // 2],
+        "relay_delay_max_s": delays[-1],
+        "link_bytes": sum(each["bytes_out"] + _dropped_bytes(each) for each in directions),
+        "link_packets": sum(each["packets_out"] + each["packets_dropped"] for each in directions),
+        "rival_throughput_bps": seen["transfer"] if settings["beside"] else float("nan"),
+        "emulator_added_delay_p99_s": outcome.summary["delay_added"]["p99_us"] / 1e6,
     }
+
+
+def _milliseconds(text: str) -> int:
+    return round(1e3 * (parse_duration(text) or 0.0))
 
 
 def losses(share: float, burst: float) -> dict[str, Any]:
@@ -202,46 +202,11 @@ def _dropped_bytes(direction: dict[str, Any]) -> float:
 
 
 def main() -> None:
-    """Run all cells and print a line for each."""
-    if sys.argv[1:2] == ["send"]:
-        relay, seconds, rate = json.loads(sys.argv[2])
-        return send(relay, seconds, rate)
-    if sys.argv[1:2] == ["receive"]:
-        relay, report = json.loads(sys.argv[2])
-        return receive(relay, Path(report))
-    if sys.argv[1:2] in (["tcp-send"], ["tcp-receive"], ["transfer"]):
-        return {"tcp-send": tcp_send, "tcp-receive": tcp_receive, "transfer": transfer}[sys.argv[1]]()
-    wanted = arguments()
-    with ThreadPoolExecutor(wanted.parallel) as pool:
-        cells = [
-            pool.submit(cell, over, rtt=rtt, loss=loss, latency=latency, burst=burst, wanted=wanted)
-            for rtt, loss, burst in product(wanted.rtt, wanted.loss, wanted.burst)
-            for latency in dict.fromkeys(4 * rtt if text == "4rtt" else int(text) for text in wanted.latency)
-            for over in wanted.over
-        ]
-        for row in cells:
-            print(json.dumps(row.result()), flush=True)
-    return None
-
-
-def arguments() -> argparse.Namespace:
-    """Read what is to be compared."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--over", nargs="+", default=["srt", "earlybird-rt", "mtcp", "cubic-rack", "kernel"])
-    parser.add_argument("--rtt", nargs="+", type=int, default=[20, 100, 200], help="milliseconds")
-    parser.add_argument("--loss", nargs="+", type=float, default=[0, 2, 5], help="per cent, each way")
-    parser.add_argument("--burst", nargs="+", type=float, default=[1], help="mean packets lost in a row")
-    parser.add_argument("--latency", nargs="+", default=["120", "4rtt"], help="milliseconds, or 4rtt")
-    parser.add_argument("--seconds", type=float, default=30)
-    parser.add_argument("--rate", type=float, default=4e6, help="bits per second")
-    parser.add_argument("--link", default="20M", help="rate of the link, with a queue of 200 kB")
-    parser.add_argument("--beside", action="store_true", help="fill the link with a transfer over the kernel's CUBIC")
-    parser.add_argument("--parallel", type=int, default=1, help="cells that run at the same time")
-    parser.add_argument("--seed", type=int, default=1)
-    wanted = parser.parse_args()
-    if "srt" in wanted.over and not shutil.which("srt-live-transmit"):
-        parser.error("srt-live-transmit is missing: apt-get install srt-tools, or leave `srt` out of --over")
-    return wanted
+    """Be one of the processes of a run."""
+    role, *given = sys.argv[1:]
+    options = json.loads(given[0]) if given else []
+    roles = {"send": send, "receive": receive, "tcp-send": tcp_send, "tcp-receive": tcp_receive, "transfer": transfer}
+    roles[role](*options)  # type: ignore[operator]
 
 
 if __name__ == "__main__":

@@ -1,19 +1,17 @@
 """
-Watch a film over a bad link with players that others wrote, carried by `earlybird transmit` and by plain TCP.
-
-    python tools/against_players.py --players vlc mpv --over earlybird-rt kernel-cubic --seconds 60
+A film over a bad link in players that others wrote, carried by `earlybird transmit` and by plain TCP.
 
 ffmpeg plays the film on the far side in real time. `earlybird-rt`, or any transport: it gives datagrams to a relay, and
 a relay on the near side gives them to the player. `kernel-cubic`, or another congestion control of this machine: ffmpeg
-serves the stream over the machine's TCP, and the player connects to it. The player's own buffer is `--caching`; over
+serves the stream over the machine's TCP, and the player connects to it. The player's own buffer is `caching`; over
 plain TCP it has the relays' latency on top, so that viewers are as far behind the source in both cases. Needs ffmpeg,
 and VLC or mpv, of which both run without a screen.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
+import math
 import re
 import shutil
 import signal
@@ -26,12 +24,18 @@ from contextlib import ExitStack
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from earlybird.emulation import THERE, emulate, link, network
+from earlybird.errors import InputError
+from earlybird.paths import shipped_file
+from earlybird.quantities import parse_duration
 from earlybird.testbed import vlc as testbed_vlc
 
-CLIP = Path(__file__).parent.parent / "media" / "test-clip.mp4"
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CLIP = shipped_file("media", "test-clip.mp4")
 ENTRY, MIDDLE, EXIT = 6000, 7000, 6001
 KERNEL = "kernel-"
 SIZE = 640, 360  # of the film's pictures
@@ -111,12 +115,12 @@ def vlc(source: str, caching: int, end: float) -> dict[str, Any]:
     if seen["error"]:
         raise SystemExit(seen["error"])
     return {
-        "start_s": seen["pictures"][0] - seen["began"] if seen["pictures"] else None,
-        "stalls": len(seen["stalls"]),
-        "stalled_s": sum(until - since for since, until in seen["stalls"]),
-        "late_frames": seen["late_pictures"],
-        "buffer_ms": round(1000 * seen["buffer_s"]),
-        "gaps": seen["gaps"],
+        "player_startup_delay_s": seen["pictures"][0] - seen["began"] if seen["pictures"] else math.nan,
+        "player_stalls": len(seen["stalls"]),
+        "player_stalled_s": sum(until - since for since, until in seen["stalls"]),
+        "player_late_frames": seen["late_pictures"],
+        "player_buffer_s": seen["buffer_s"],
+        "player_stream_gaps": seen["gaps"],
     }
 
 
@@ -134,35 +138,53 @@ def mpv(source: str, caching: int, end: float) -> dict[str, Any]:
     times = [at for at, _ in shown[first:]]
     spans = [later - at for (at, later), is_stalled in zip(pairwise(times), stalled, strict=False) if is_stalled]
     return {
-        "start_s": times[0] - lines[0][0] if times else None,
-        "stalls": sum(now and not before for before, now in pairwise(stalled)),
-        "stalled_s": sum(spans),
-        "late_frames": int(shown[-1][1][2]) + int(shown[-1][1][3]) if shown else 0,
-        "gaps": sum("Packet corrupt" in line for _, line in lines),
+        "player_startup_delay_s": times[0] - lines[0][0] if times else math.nan,
+        "player_stalls": sum(now and not before for before, now in pairwise(stalled)),
+        "player_stalled_s": sum(spans),
+        "player_late_frames": int(shown[-1][1][2]) + int(shown[-1][1][3]) if shown else 0,
+        "player_buffer_s": math.nan,
+        "player_stream_gaps": sum("Packet corrupt" in line for _, line in lines),
     }
 
 
-def run(case: Case, rate: str, rtt: float, loss: str) -> dict[str, Any]:
+def measure(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
     """Watch the film once."""
-    shape = link(rate=rate, delay=f"{rtt / 2}ms", loss=loss, queue="200kB")
+    _check_programs(settings["player"])
+    latency, caching, seconds = (parse_duration(settings[key]) or 0.0 for key in ("latency", "caching", "duration"))
+    shape = link(rate=settings["rate"], delay=_half(settings["rtt"]), loss=str(settings["loss"]), queue="200kB")
     me = [sys.executable, __file__]
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.json"
+        report, film = Path(folder) / "report.json", Path(folder) / "film.ts"
+        make_film(film, settings["film-rate"])
+        case = Case(
+            settings["player"], settings["over"], str(film), seconds, round(1e3 * latency), round(1e3 * caching)
+        )
         outcome = emulate(
             network(shape, shape),
             [*me, "watch", json.dumps(case), str(report)],
             servers=[[*me, "serve", json.dumps(case)]],
+            seed=seed,
         )
         seen = json.loads(report.read_text())
     there, back = outcome.summary["links"]
     return {
-        "player": case.player,
-        "over": case.over,
         **seen,
-        "lost_packets": there["packets_dropped"] + back["packets_dropped"],
-        "megabytes": back["bytes_out"] / 1e6,
-        "emulator_p99_us": outcome.summary["delay_added"]["p99_us"],
+        "link_packets_dropped": there["packets_dropped"] + back["packets_dropped"],
+        "link_bytes": back["bytes_out"],
+        "emulator_added_delay_p99_s": outcome.summary["delay_added"]["p99_us"] / 1e6,
     }
+
+
+def _half(rtt: str) -> str:
+    return f"{500 * (parse_duration(rtt) or 0.0):g}ms"
+
+
+def _check_programs(player: str) -> None:
+    missing = [program for program in ("ffmpeg", player) if not shutil.which(program)]
+    if missing:
+        raise InputError(f"{', '.join(missing)} missing: apt-get install ffmpeg vlc-bin vlc-plugin-base mpv.")
+    if player == "vlc" and not find_spec("vlc"):
+        raise InputError("python-vlc missing: uv sync --extra testbed.")
 
 
 def make_film(path: Path, rate: str) -> None:
@@ -174,35 +196,12 @@ def make_film(path: Path, rate: str) -> None:
 
 
 def main() -> None:
-    """Run all cases and print a line for each."""
-    if sys.argv[1:2] == ["serve"]:
-        return serve(Case(*json.loads(sys.argv[2])))
-    if sys.argv[1:2] == ["watch"]:
-        return watch(Case(*json.loads(sys.argv[2])), Path(sys.argv[3]))
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--players", nargs="+", choices=["vlc", "mpv"], default=["vlc", "mpv"])
-    parser.add_argument("--over", nargs="+", default=["earlybird-rt", f"{KERNEL}cubic"])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--rate", default="20M", help="of the link, bits per second")
-    parser.add_argument("--rtt", type=float, default=100, help="milliseconds")
-    parser.add_argument("--loss", default="2%", help="each way")
-    parser.add_argument("--film-rate", default="3M", help="bits per second")
-    parser.add_argument("--latency", type=int, default=400, help="milliseconds, of the relays")
-    parser.add_argument("--caching", type=int, default=300, help="milliseconds, of the player")
-    wanted = parser.parse_args()
-    missing = [program for program in ("ffmpeg", *wanted.players) if not shutil.which(program)]
-    if missing:
-        parser.error(f"{', '.join(missing)} missing: apt-get install ffmpeg vlc-bin vlc-plugin-base mpv")
-    if "vlc" in wanted.players and not find_spec("vlc"):
-        parser.error("python-vlc missing: uv sync --extra testbed")
-    with tempfile.TemporaryDirectory() as folder:
-        film = Path(folder) / "film.ts"
-        make_film(film, wanted.film_rate)
-        for player in wanted.players:
-            for over in wanted.over:
-                case = Case(player, over, str(film), wanted.seconds, wanted.latency, wanted.caching)
-                print(json.dumps(run(case, wanted.rate, wanted.rtt, wanted.loss)), flush=True)
-    return None
+    """Be one of the processes of a run."""
+    role, case, *report = sys.argv[1:]
+    if role == "serve":
+        serve(Case(*json.loads(case)))
+    else:
+        watch(Case(*json.loads(case)), Path(*report))
 
 
 if __name__ == "__main__":
