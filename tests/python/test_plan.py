@@ -479,6 +479,7 @@ def test_json_has_all_of_it(tmp_path: Path) -> None:
         ([str(CLIP), "--rtt", "10ms"], "how fast is the line"),
         ([str(CLIP), "--rate", "1M"], "how long is the round trip"),
         ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--loss", "200%"], "loss = 200%"),
+        ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--loss", "1"], "Did you mean 1%?"),
         ([str(CLIP), "--rate", "1M", "--rtt", "soon"], "rtt = soon"),
         ([str(CLIP), "--rate", "fast", "--rtt", "10ms"], "rate"),
         ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--profile", "isdn"], "profile = isdn"),

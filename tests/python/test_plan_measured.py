@@ -369,7 +369,7 @@ def test_what_is_found_is_reported_and_what_is_given_counts_more(tmp_path: Path)
     line = json.loads(done.stdout)["path"]
     assert (line["rtt_s"], line["loss"]) == (0.041, 0)
     assert line["rate_bps"] == pytest.approx(10e6 * 1500 / 1448)
-    assert len(line["facts"]) == 5
+    assert len(line["facts"]) == 6
 
 
 @pytest.mark.parametrize("tool", ["ping", "iperf3", "irtt", "mahimahi", "pcap"])

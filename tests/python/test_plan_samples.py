@@ -81,7 +81,8 @@ def test_round_trips_of_half_a_second_were_not_in_the_answer(tmp_path: Path) -> 
         bitrate="1Mb/s", rate="20Mb/s", measured=[ping.read(tmp_path / "ping.txt")], loss=0, duration="10s", seeds=[1]
     )
     found = earlybird.plan(request)
-    assert found.longest_delay == pytest.approx(found.delay + 0.475, abs=1e-3)
+    assert found.longest_delay == found.delay
+    assert 0.475 < found.delay < 0.7
     assert "round trips of up to 0.50 s, as measured" in found.answer
 
 

@@ -145,7 +145,7 @@ def _transmit(transport: str, path: NetworkPath, delay: float) -> tuple[str, ...
 
 
 def _latency(path: NetworkPath, delay: float) -> int:
-    return max(math.ceil(1e3 * (delay - path.round_trip / 2)), 1)
+    return max(math.ceil(1e3 * (delay - path.shortest_round_trip / 2)), 1)
 
 
 def _buffers(path: NetworkPath) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +23,7 @@ LIKELY: Final = 0.25  # share of other choices below which one that is not certa
 LEVEL_OF_UNSEEN: Final = 0.95
 
 TOO_HIGH: Final = "formulas know neither SACK nor CUBIC's growth, nor that a film leaves a window unused."
-TOO_LOW: Final = "formulas know no queue, no lost opening of a connection, and no losses close together."
+TOO_LOW: Final = "formulas know no queue, no jitter, no lost opening of a connection, and no losses close together."
 
 WORDS: Final = {
     "live": ("start after", "startup"),
@@ -111,32 +112,32 @@ def _use(plan: Plan) -> str:
 
 
 def _start(plan: Plan) -> str:
-    return f"{WORDS[plan.stream.goal][0]} {delay_text(plan.delay + plan.waiting)}"
+    return f"{WORDS[plan.stream.goal][0]} {delay_text(plan.delay)}"
 
 
 def _choice(plan: Plan) -> str:
     words, choice, baseline = WORDS[plan.stream.goal][0], plan.choice.candidate.name, plan.baseline.candidate.name
     if not math.isfinite(plan.delay):
         return f"None of these senders carries {plan.stream.clip.path.name} here{_smaller(plan)}."
-    start = f"{words} {delay_text(plan.longest_delay)}{_of_jitter(plan)}"
+    start = f"{words} {delay_text(plan.longest_delay)}{_conditions(plan)}"
     if plan.choice is plan.baseline:
         others = f"; no other sender is noticeably quicker{_quickest(plan)}" if len(plan.results) > 1 else ""
         return f"Stay with {baseline}, your sender today: {start}{others}."
     delay_needed = max(end.baseline.delay_needed.mean for end in (plan, *plan.ends))
     instead = (
-        delay_text(delay_needed + plan.waiting)
-        if math.isfinite(delay_needed)
-        else "playback would fall behind whatever one waits"
+        delay_text(delay_needed) if math.isfinite(delay_needed) else "playback would fall behind whatever one waits"
     )
     return f"Use {choice}: {start}; with {baseline}, your sender today, {instead}."
 
 
-def _of_jitter(plan: Plan) -> str:
-    """Return the part of the delay that is not simulated."""
-    if not plan.waiting:
-        return ""
-    longest = plan.path.round_trip + plan.path.jitter
-    return f" ({delay_text(plan.waiting)} of it for round trips of up to {delay_text(longest)}, as measured)"
+def _conditions(plan: Plan) -> str:
+    """Return the round trips and losses that the delay is for, if they can be noticed beside the usual ones."""
+    jitter, found = plan.path.jitter, []
+    if jitter and jitter.longest - plan.path.round_trip >= plan.stream.noticeable:
+        found.append(f"with round trips of up to {delay_text(jitter.longest)}, as measured")
+    if is_noticeably_longer(plan.longest_delay, plan.delay, plan.stream.noticeable):
+        found.append(f"{delay_text(plan.delay)} with {share_text(plan.path.loss)} lost")
+    return f" ({'; '.join(found)})" if found else ""
 
 
 def _smaller(plan: Plan) -> str:
@@ -148,8 +149,8 @@ def _smaller(plan: Plan) -> str:
 
 def _quickest(plan: Plan) -> str:
     best = min(plan.results, key=lambda result: result.delay_needed.mean)
-    text = delay_text(best.delay_needed.mean + plan.waiting)
-    return f" ({best.candidate.name}: {text})" if text != delay_text(plan.delay + plan.waiting) else ""
+    text = delay_text(best.delay_needed.mean)
+    return f" ({best.candidate.name}: {text})" if text != delay_text(plan.delay) else ""
 
 
 def _sureness(plan: Plan) -> str:
@@ -279,7 +280,7 @@ def document(plan: Plan) -> dict[str, Any]:
             "rtt_s": path.round_trip,
             "loss": path.loss,
             "loss_interval": path.loss_sample and list(path.loss_sample.interval),
-            "jitter_s": path.jitter,
+            "jitter": path.jitter and dataclasses.asdict(path.jitter),
             "mean_burst": path.mean_burst,
             "queue": path.queue,
             "queue_is_assumed": path.queue_is_assumed,

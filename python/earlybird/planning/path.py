@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from earlybird.planning.jitter import Jitter
     from earlybird.planning.samples import LossSample
 else:
     np = LateModule("numpy")  # completion lists the profiles, which needs none of it
@@ -43,7 +44,7 @@ class Measurements:
     queue: str | None = None  # as `earlybird emulate` takes it
     trace: tuple[int, ...] | None = None  # delivery opportunities of 1500 bytes in ms, instead of a rate (mahimahi)
     loss_sample: LossSample | None = None  # the packets of which `loss` is the share
-    longest_ping: float | None = None  # seconds of a round trip over the idle line that is longer than nearly all
+    jitter: Jitter | None = None  # of round trips over the idle line
     longest_transfer: float | None = None  # seconds of the longest round trip while a transfer filled the line
     facts: tuple[str, ...] = ()  # origins of the values, a sentence each
 
@@ -58,8 +59,8 @@ class Measurements:
             known["trace"] = None
         if "loss" in known and "loss_sample" not in known:
             known["loss_sample"] = None
-        if "round_trip" in known and "longest_ping" not in known:
-            known["longest_ping"] = None
+        if "round_trip" in known and "jitter" not in known:
+            known["jitter"] = None
         return dataclasses.replace(self, **known, facts=(*self.facts, *other.facts))
 
 
@@ -84,8 +85,7 @@ class NetworkPath:
     trace: tuple[int, ...] | None = None
     loss_sample: LossSample | None = None
     beside: str = NONE  # the other traffic on the line
-    jitter: float = 0.0
-    """Seconds by which nearly all round trips over the idle line are longer than the median at most; not simulated."""
+    jitter: Jitter | None = None
     facts: tuple[str, ...] = ()
 
     @property
@@ -124,17 +124,25 @@ class NetworkPath:
         return dataclasses.replace(self, loss=share, loss_sample=None)
 
     @property
+    def shortest_round_trip(self) -> float:
+        """Seconds of a round trip without jitter."""
+        return self.jitter.shortest if self.jitter else self.round_trip
+
+    @property
     def volume(self) -> float:
         """Bytes that are under way when the line is full and its queue empty."""
         return self.rate * self.round_trip / 8
 
     def network(self) -> dict[str, Any]:
         """Write the line as the `network` of a scenario, from `sender` to `viewer`."""
-        delay = f"{round(1e9 * self.round_trip / 2)}ns"
+        delay = f"{round(1e9 * self.shortest_round_trip / 2)}ns"
         back = link(rate=f"{round(self.rate)}b/s", delay=delay)
         there = {**back, **link(rate=f"{round(self.rate)}b/s", delay=delay, queue=self.queue)}
         if self.trace:
             there = {key: value for key, value in there.items() if key != "rate"} | {"trace": list(self.trace)}
+        if self.jitter:
+            # On one direction, that of the film: round trips then have the measured distribution.
+            there["jitter"] = self.jitter.keys()
         if self.loss:
             there["loss"] = [self._loss()]
         return {"links": [{"from": "sender", "to": "viewer", **there, "reverse": back}]}
@@ -158,7 +166,8 @@ def completed(findings: Measurements) -> NetworkPath:
         )
     loss, burst = findings.loss or 0.0, findings.mean_burst or 1.0
     if not 0 <= loss < 1:
-        raise InputError(f"loss = {loss:g}: a share of the packets from 0 to below 1, such as 1%.")
+        hint = " Did you mean 1%? 1 is all of them." if loss == 1 else ""
+        raise InputError(f"loss = {loss:g}: a share of the packets from 0 to below 1, such as 1%.{hint}")
     if burst < 1 or not math.isfinite(burst):
         raise InputError(f"burst = {burst:g}: packets that are lost one behind the other on average, from 1.")
     round_trip = max(findings.round_trip, LEAST_ROUND_TRIP)
@@ -171,7 +180,7 @@ def completed(findings: Measurements) -> NetworkPath:
         queue_is_assumed=not findings.queue and not findings.longest_transfer,
         trace=findings.trace,
         loss_sample=findings.loss_sample,
-        jitter=max((findings.longest_ping or 0.0) - round_trip, 0.0),
+        jitter=findings.jitter,
         facts=findings.facts,
     )
 

@@ -121,13 +121,8 @@ class Plan:
 
     @property
     def longest_delay(self) -> float:
-        """Seconds after which playback starts, with the most losses and the longest round trips that were measured."""
-        return max(end.delay for end in (self, *self.ends)) + self.waiting
-
-    @property
-    def waiting(self) -> float:
-        """Seconds of the delay that are for round trips longer than the median, where they can be noticed."""
-        return self.path.jitter if self.path.jitter >= self.stream.noticeable else 0.0
+        """Seconds after which playback starts, with the most losses that the measurement leaves open."""
+        return max(end.delay for end in (self, *self.ends))
 
     @property
     def answer(self) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Final
 
 from earlybird.errors import InputError
 from earlybird.losses import describe_losses
+from earlybird.planning.jitter import jitter_of
 from earlybird.planning.measured.text import json_of, number
 from earlybird.planning.path import Measurements
 from earlybird.planning.samples import LossSample
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 WHAT: Final = "what `irtt client -o FILE` writes"
 NANOSECONDS: Final = 1e9
-HIGH: Final = 0.99  # share of the round trips below the one that stands for the longest
+SPACING: Final = 1.0  # seconds between packets unless another time is asked for (irtt-client(1))
 
 
 def read(path: str | Path) -> Measurements:
@@ -43,12 +42,17 @@ def read(path: str | Path) -> Measurements:
         facts.append(
             f"irtt: {burst:.3g} lost in a row on average; packets closer together may be lost in longer bursts"
         )
+    spacing = (number(document, "config", "interval") or SPACING * NANOSECONDS) / NANOSECONDS
+    times = [value / NANOSECONDS for trip in trips if (value := number(trip, "delay", "rtt"))]
+    jitter = jitter_of(times, spacing)
+    if jitter:
+        facts.append(f"irtt: {jitter}")
     return Measurements(
         round_trip=middle / NANOSECONDS,
         loss=pattern.ratio,
         loss_sample=LossSample(pattern.lost, pattern.packets, burst),
         mean_burst=burst,
-        longest_ping=_longest(trips),
+        jitter=jitter,
         facts=tuple(facts),
     )
 
@@ -62,9 +66,3 @@ def _direction(states: Sequence[str]) -> str:
         f": {up} on the way from irtt's client to its server and {down} on the way back, all counted to the film's way;"
         " if it goes the other way, give --loss"
     )
-
-
-def _longest(trips: Sequence[dict[str, Any]]) -> float | None:
-    """Return the round trip in seconds that nearly all are shorter than."""
-    known = [value for trip in trips if (value := number(trip, "delay", "rtt"))]
-    return float(np.quantile(known, HIGH)) / NANOSECONDS if known else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from earlybird.errors import InputError
+from earlybird.planning.jitter import jitter_of
 from earlybird.planning.measured.mtr import last_hop
 from earlybird.planning.measured.ping_lines import (
     Counts,
@@ -15,6 +16,7 @@ from earlybird.planning.measured.ping_lines import (
     counts_in,
     listed_in,
     reply_in,
+    seconds_in,
     summary_in,
     target_in,
 )
@@ -33,8 +35,7 @@ FEW: Final = 100  # replies below which a share of a per cent is a guess
 RUNNING: Final = re.compile(
     r"min-rtt=|\bsent=\d+ received="
 )  # RouterOS repeats its summary, counted from the beginning
-HIGH: Final = 0.99
-"""Share of the round trips below the one that stands for the longest, so that one outlier does not decide."""
+SPACING: Final = 1.0  # seconds between pings unless another time is asked for (ping(8))
 
 
 def read(path: str | Path) -> Measurements:
@@ -50,17 +51,24 @@ def read(path: str | Path) -> Measurements:
             f"{path}: none of {sent} pings came back, which tells nothing of the line. The way may block ICMP: measure "
             "with iperf3 or irtt, or give --rtt."
         )
-    middle, longest, words = known
+    middle, words = known
+    jitter = jitter_of([reply.milliseconds / 1e3 for run in runs for reply in run.unique], _spacing(runs))
     gaps = [gap for run in runs for gap in run.gaps]
     sample = LossSample(sent - received, sent, float(np.mean(gaps)) if gaps else 1.0)
     several = f" in {len(runs)} runs" if len(runs) > 1 else ""
-    facts = (
+    facts = [
         f"ping: a round trip of {middle:.4g} ms, {words}",
         f"ping: {sample}{several}, {100 * sample.share:.3g} %{_doubt(sample)}",
-    )
+        *([f"ping: {jitter}"] if jitter else []),
+    ]
     return Measurements(
-        round_trip=middle / 1e3, loss=sample.share, loss_sample=sample, longest_ping=longest / 1e3, facts=facts
+        round_trip=middle / 1e3, loss=sample.share, loss_sample=sample, jitter=jitter, facts=tuple(facts)
     )
+
+
+def _spacing(runs: Sequence[Run]) -> float:
+    """Return the seconds between pings."""
+    return next((run.seconds / (run.sent - 1) for run in runs if run.seconds and run.sent > 1), SPACING)
 
 
 def _doubt(sample: LossSample) -> str:
@@ -69,8 +77,8 @@ def _doubt(sample: LossSample) -> str:
     return f", which {share_text(low)} to {share_text(high)} of losses may have led to (at 90 %){few}"
 
 
-def _round_trip(runs: Sequence[Run]) -> tuple[float, float, str] | None:
-    """Return the round trip and a long one in milliseconds, and what to say; of summaries if no reply is listed."""
+def _round_trip(runs: Sequence[Run]) -> tuple[float, str] | None:
+    """Return the round trip in milliseconds, and what to say; of summaries if no reply is listed."""
     times = np.array([reply.milliseconds for run in runs for reply in run.unique])
     if len(times):
         return _of_times(times)
@@ -80,12 +88,12 @@ def _round_trip(runs: Sequence[Run]) -> tuple[float, float, str] | None:
     shortest, longest = min(one[0] for one in summaries), max(one[2] for one in summaries)
     mean = float(np.mean([one[1] for one in summaries]))
     words = f"the mean, as no reply is listed (shortest {shortest:.4g}, longest {longest:.4g})"
-    return mean, mean, words  # one outlier may be the longest: its frequency is not known
+    return mean, words  # one outlier may be the longest: its frequency is not known
 
 
-def _of_times(times: NDArray[np.float64]) -> tuple[float, float, str]:
-    middle, most, high = (float(np.quantile(times, share)) for share in (0.5, 0.95, HIGH))
-    return middle, high, f"the median (shortest {times.min():.4g}, 95 % below {most:.4g})"
+def _of_times(times: NDArray[np.float64]) -> tuple[float, str]:
+    middle, most = (float(np.quantile(times, share)) for share in (0.5, 0.95))
+    return middle, f"the median (shortest {times.min():.4g}, 95 % below {most:.4g})"
 
 
 def _runs(path: str | Path, lines: Sequence[str]) -> list[Run]:
@@ -111,6 +119,7 @@ def _take(line: str, runs: list[Run]) -> None:
             runs.append(Run())
         runs[-1].counts = counts
         runs[-1].summary = summary_in(line) or runs[-1].summary
+        runs[-1].seconds = seconds_in(line)
     elif listed := listed_in(line):
         replies = [Reply(value, number) for number, value in enumerate(listed) if value is not None]
         runs.append(Run(replies, counts=Counts(len(listed), len(replies))))

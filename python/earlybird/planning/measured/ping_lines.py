@@ -40,6 +40,8 @@ SUMMARY: Final = re.compile(rf"=\s*({NUMBER})/({NUMBER})/({NUMBER})(?!\s*%)")
 """`rtt min/avg/max/mdev = 19,028/20,214/21,400/1,186 ms`"""
 EXTREMES: Final = re.compile(rf"\s=\s({NUMBER})\D{{1,40}}\s=\s({NUMBER})\D{{1,40}}\s=\s({NUMBER})\D*$")
 """`Minimum = 22ms, Maximum = 31ms, Mittelwert = 24ms` (Windows)"""
+DURATION: Final = re.compile(rf"[%％].*?(\d+)\s*{UNIT}\s*$")
+"""`600 packets transmitted, 600 received, 0% packet loss, time 120300ms`"""
 TARGET: Final = re.compile(r"^-{2,}\s*(\S+)\s.*-{2,}\s*$|^PING\s+([^\s(]+)\s*\(|^(\S+)\s+:\s(?=.*\d)")
 """`--- example.org ping statistics ---`, `PING example.org (…`, or `example.org : ` of fping."""
 ADDRESS: Final = re.compile(r"\d+\.\d+\.\d+\.\d+")
@@ -108,6 +110,12 @@ def counts_in(line: str) -> Counts | None:
         sent, received, lost_count = map(int, found.groups())
         return Counts(sent, received) if sent and sent - received == lost_count else None
     return None
+
+
+def seconds_in(line: str) -> float | None:
+    """Return how long a run took, of a summary that ends with it (iputils)."""
+    found = DURATION.search(line)
+    return int(found[1]) / 1e3 if found else None
 
 
 def listed_in(line: str) -> list[float | None]:

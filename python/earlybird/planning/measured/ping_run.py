@@ -21,6 +21,7 @@ class Run:
     missed: int = 0
     counts: Counts | None = None
     summary: tuple[float, float, float] | None = None
+    seconds: float | None = None  # that it took, by its summary
 
     @property
     def numbers(self) -> list[int]:
