@@ -117,6 +117,7 @@ MAGIC: Final[Mapping[str, tuple[bytes, ...]]] = {
     "plot": (b"\x89PNG", b"<?xml", HTML.encode()),
     "scenario": (SCENARIO,),
     "settings": (SETTINGS,),
+    "watch": (b"GIF89a", b"RIFF", b"\x89PNG", b"\0\0\0\x20ftypisom"),  # of MP4s, `watch_file` checks the comment
 }
 """First bytes of the files of each kind: a file that begins so, or is empty, may be replaced."""
 

@@ -87,6 +87,18 @@ class Playback:
         total = self.stalled + self.played
         return self.stalled / total if total else 0.0
 
+    def stall_starts(self, first: float) -> NDArray[np.float64]:
+        """Return when each pause began, for the time `first` at which the first frame was shown."""
+        starts: NDArray[np.float64] = first + np.array(self.positions) + np.cumsum((0.0, *self.stalls))[:-1]
+        return starts
+
+    def shown(self, written: NDArray[np.float64], startup_delay: float) -> NDArray[np.float64]:
+        """Return when each frame is shown: infinity for those that a pause to the end of the run keeps back."""
+        offsets = written - written[0]
+        pauses = np.cumsum((0.0, *self.stalls))[np.searchsorted(self.positions, offsets, side="right")]
+        times: NDArray[np.float64] = np.where(offsets > self.played, np.inf, written + startup_delay + pauses)
+        return times
+
 
 def play(
     written: NDArray[np.float64],

@@ -140,7 +140,8 @@ class Viewing:
         position = self._position(now)
         there = self.delivered <= now
         newest = float(self.written[there].max()) if there.any() else position
-        stalls = [(self._stall_start(stall), length) for stall, length in enumerate(self.playback.stalls)]
+        starts = self.playback.stall_starts(float(self.written[0]) + self.startup_delay)
+        stalls = list(zip(starts, self.playback.stalls, strict=True))
         stalled = any(start <= now < start + length for start, length in stalls)
         has_begun = now >= self.shown[0]
         report: dict[str, Any] = {
@@ -158,11 +159,6 @@ class Viewing:
         if any(now - SEGMENT < start + length and start <= now for start, length in stalls):
             report["bs"] = True
         return report
-
-    def _stall_start(self, stall: int) -> float:
-        """Return when a pause began."""
-        before = math.fsum(self.playback.stalls[:stall])
-        return float(self.written[0]) + self.startup_delay + self.playback.positions[stall] + before
 
     def _position(self, now: float) -> float:
         """Return when the frame that is on the screen was written; that of the first one before."""
@@ -264,11 +260,9 @@ def _viewing(
     else:
         begins = max(startup_delay, float(delivered[0] - written[0]))
         playback = play(written, delivered, startup_delay=begins, end=end)
-    offsets = written - written[0]
-    pauses = np.concatenate([[0.0], np.cumsum(playback.stalls)])
-    shown = written + begins + pauses[np.searchsorted(np.array(playback.positions), offsets, side="right")]
-    # A pause that lasts to the end shows nothing behind it; a viewer that skips does not show what comes late.
-    shown = np.where((offsets > playback.played) | (skips & (delivered > shown)), np.inf, shown)
+    shown = playback.shown(written, begins)
+    # A viewer that skips does not show what comes late.
+    shown = np.where(skips & (delivered > shown), np.inf, shown)
     rates, dropped = _encoder(result, flow)
     sizes = kept["bytes"].to_numpy()
     viewing = Viewing(

@@ -208,7 +208,7 @@ def test_a_sender_that_gives_up_gets_the_shortest_delay_that_does(name: str) -> 
     runner = SessionRunner(line, StreamSpec(synthetic_clip(64e3, "call"), "call", 20.0), candidate(name), late=0.01)
     session = runner.play(1)
     assert 0.05 < session.delay_needed < 0.4
-    assert math.isinf(runner._session(1, session.delay_needed * 0.7).delay_needed)
+    assert math.isinf(runner.session(1, session.delay_needed * 0.7).delay_needed)
 
 
 @pytest.mark.parametrize("guess", [0, 6, 12])
@@ -332,7 +332,7 @@ def test_delays_are_rounded_up() -> None:
 
 def limited_share(share: float) -> Session:
     times = np.arange(10.0)
-    return Session(0.3, times, times + 0.3, 12.0, share, 1.0)
+    return Session(0.3, times, times + 0.3, 12.0, share, 1.0, 1)
 
 
 def test_a_sender_that_its_window_held_back_is_reported(lossless: Plan) -> None:

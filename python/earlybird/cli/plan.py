@@ -8,6 +8,7 @@ import typer
 
 from earlybird.cli.arguments import Jobs, Json, examples
 from earlybird.cli.output import echo, echo_status, show_json
+from earlybird.errors import InputError
 from earlybird.lazy import LateModule
 from earlybird.outputs import check_outputs
 
@@ -15,19 +16,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from earlybird.cli import display
-    from earlybird.planning import planner, profiles, scenario_file, view
+    from earlybird.planning import candidates as compared
+    from earlybird.planning import planner, profiles, scenario_file, view, watch
     from earlybird.planning import plot as plan_plot
     from earlybird.planning.path import Measurements
     from earlybird.planning.planner import Plan
+    from earlybird.planning.watch import Watched
     from earlybird.plots import run as run_plot
 else:
     display = LateModule("earlybird.cli.display")
+    compared = LateModule("earlybird.planning.candidates")
     plan_plot = LateModule("earlybird.planning.plot")
     run_plot = LateModule("earlybird.plots.run")
     planner = LateModule("earlybird.planning.planner")
     profiles = LateModule("earlybird.planning.profiles")
     view = LateModule("earlybird.planning.view")
     scenario_file = LateModule("earlybird.planning.scenario_file")
+    watch = LateModule("earlybird.planning.watch")
 
 NAME = "plan"
 EXAMPLES = examples(
@@ -35,6 +40,7 @@ EXAMPLES = examples(
     "earlybird plan --bitrate 4Mb/s --profile lte --goal vod --plot plan.png",
     "ping -c 100 -i 0.2 viewer.example > ping.txt; iperf3 -c viewer.example -J > speed.json",
     "earlybird plan --bitrate 4Mb/s --from-iperf3 speed.json --from-ping ping.txt --write-scenario line.toml",
+    "earlybird plan media/test-clip.mp4 --rate 2Mb/s --rtt 150ms --loss 4% --watch seen.mp4",
     "earlybird plan --bitrate 64kb/s --rate 5Mb/s --rtt 120ms --loss 3% --goal call",
 )
 
@@ -136,6 +142,24 @@ def command(
         ),
     ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png|svg", help="Draw the plan to this file.")] = None,
+    film: Annotated[
+        Path | None,
+        typer.Option(
+            "--watch",
+            metavar="FILE.mp4|gif|webp|png",
+            help="Film what viewers of today's and the recommended sender see, side by side.",
+        ),
+    ] = None,
+    watch_seconds: Annotated[
+        float,
+        typer.Option(min=1, max=600, metavar="N", help="Seconds to film: those with the most frozen pictures."),
+    ] = 30,
+    watch_sender: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="A further sender to film, of those compared; up to four.", show_default="none"
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """
@@ -145,9 +169,11 @@ def command(
     clear which sender is best, which takes seconds. Options take precedence
     over files, and files over --profile.
     """
+    if watch_sender:
+        _check_senders(film, watch_sender, [one.name for one in compared.candidates(transport, baseline, goal)])
     # In rising order of what they know about round trips: the later ones count.
     files = {"pcap": from_pcap, "iperf3": from_iperf3, "mahimahi": from_mahimahi, "irtt": from_irtt, "ping": from_ping}
-    outputs = {"plot": plot, "scenario": write_scenario, "settings": write_settings}
+    outputs = {"plot": plot, "scenario": write_scenario, "settings": write_settings, "watch": film}
     _check(outputs, {"film": clip, **{f"{tool} file": file for tool, file in files.items()}})
     measured = [_read(tool)(file) for tool, file in files.items() if file is not None]
     request = planner.PlanRequest(
@@ -171,10 +197,11 @@ def command(
     )
     found = planner.plan(request, jobs=jobs, progress=not json)
     _write(found, outputs)
+    seen = film and found.watch(film, seconds=watch_seconds, senders=watch_sender or (), progress=not json)
     if json:
-        show_json(found.to_dict())
+        show_json(found.to_dict() | ({"watch": seen.to_dict()} if seen else {}))
     else:
-        _show(found, [file for file in outputs.values() if file])
+        _show(found, [file for file in {**outputs, "watch": seen}.values() if file])
 
 
 def _read(tool: str) -> "Callable[[Path], Measurements]":
@@ -188,6 +215,14 @@ def _check(outputs: dict[str, Path | None], inputs: dict[str, Path | None]) -> N
     if outputs["plot"] is not None:
         run_plot.check_ending(outputs["plot"], plan_plot.ENDINGS)
     check_outputs(outputs, inputs)
+    if outputs["watch"] is not None:
+        watch.check(outputs["watch"])
+
+
+def _check_senders(film: Path | None, names: list[str], known: list[str]) -> None:
+    if film is None:
+        raise InputError("--watch-sender is for --watch, which names the file of the film.")
+    watch.check_senders(names, known)
 
 
 def _write(found: "Plan", outputs: dict[str, Path | None]) -> None:
@@ -196,12 +231,12 @@ def _write(found: "Plan", outputs: dict[str, Path | None]) -> None:
         "plot": lambda file: plan_plot.save(found, file),
         "settings": found.write_settings,
     }
-    for name, file in outputs.items():
-        if file is not None:
-            writers[name](file)
+    for name, write in writers.items():
+        if (file := outputs[name]) is not None:
+            write(file)
 
 
-def _show(found: "Plan", files: list[Path]) -> None:
+def _show(found: "Plan", files: "list[Path | Watched]") -> None:
     for fact in found.path.facts:
         echo_status(f"Taken as found: {fact}.")
     display.show(view.render(found))

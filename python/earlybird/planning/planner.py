@@ -12,6 +12,7 @@ import numpy as np
 from earlybird.errors import InputError
 from earlybird.executors import threads
 from earlybird.formatting import format_rate
+from earlybird.lazy import LateModule
 from earlybird.media import film_of
 from earlybird.planning.advice import advice, repeat_measurement, server_settings
 from earlybird.planning.answer import answer, document
@@ -31,8 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from earlybird.clip import Clip
+    from earlybird.planning import watch
     from earlybird.planning.stream import Goal
+    from earlybird.planning.watch import Watched
     from earlybird.statistics import Estimate
+else:
+    watch = LateModule("earlybird.planning.watch")
 
 LATE: Final[Mapping[Goal, float]] = {"live": LATE_SHARE_ALLOWED, "vod": LATE_SHARE_ALLOWED, "call": 0.01}
 """Share of the frames that may be late: hardly any of a film; of a conversation what decoders conceal (our choice)."""
@@ -49,6 +54,9 @@ DROPPING: Final = 0.1
 PILOT: Final = 10
 """Sessions after which senders without a chance are left out over the other lines of an answer (see `Sampler`)."""
 OTHERS_COST: Final = 0.75  # of a first sample over the main line, as senders are left out after the pilot
+
+WATCH_SECONDS: Final = 30.0
+"""Seconds of a session that are drawn as a film, unless others are asked for."""
 
 ROOM: Final = 1.25
 """A line that would do ÷ what just passes: room to catch up, of which SRT's defaults leave as much for repairs."""
@@ -144,6 +152,42 @@ class Plan:
     def to_dict(self) -> dict[str, object]:
         """Return what `earlybird plan --json` prints."""
         return document(self)
+
+    def watch(
+        self,
+        path: str | Path,
+        *,
+        seconds: float = WATCH_SECONDS,
+        senders: Sequence[str] = (),
+        progress: bool = False,
+    ) -> Watched:
+        """
+        Write the film as the viewers of today's sender and the recommended one see it, side by side.
+
+        Parameters
+        ----------
+        path
+            The file: ``.mp4``, ``.gif``, ``.webp`` or ``.png`` (animated).
+        seconds
+            Seconds of the session to draw: those with the most frozen pictures.
+        senders
+            Further senders of the plan to show; up to four fit.
+        progress
+            Show the progress on the terminal.
+
+        Returns
+        -------
+        Watched
+            Its text is what is shown; `to_dict` has the freezes.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written, or the plan has no such sender.
+        MediaError
+            If the film's pictures cannot be decoded.
+        """
+        return watch.watch(self, path, seconds=seconds, senders=senders, progress=progress)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

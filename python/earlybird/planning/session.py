@@ -13,7 +13,7 @@ import numpy as np
 from earlybird.loading import resolve
 from earlybird.planning import beside
 from earlybird.planning.beside import LEAD, NONE
-from earlybird.player import LATE_SHARE_ALLOWED, Timeliness, play
+from earlybird.player import LATE_SHARE_ALLOWED, Playback, Timeliness, play
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,13 +63,24 @@ class Session:
     end: float
     limited_share: float  # of the time: a window or buffer held the sender back, not the network
     delivered_share: float  # of the frames
+    seed: int
     queue_drops: int = 0  # packets of the film
 
-    def stalls(self, delay: float) -> int:
-        """Count the stalls of a player that starts after a number of seconds and waits for late frames."""
+    @property
+    def awaited(self) -> NDArray[np.bool_]:
+        """Which frames a player waits for: all but those that never came while later ones did."""
         came = np.isfinite(self.delivered)
-        there = np.maximum.accumulate(self.delivered[came])
-        return len(play(self.due[came], there, startup_delay=delay + ROUNDING, end=self.end).stalls)
+        last = int(came.nonzero()[0].max(initial=-1))
+        return came | (np.arange(len(came)) > last)
+
+    def playback(self, delay: float) -> Playback:
+        """Return the playback of a player that starts after a number of seconds and waits for late frames."""
+        there = np.maximum.accumulate(self.delivered[self.awaited])
+        return play(self.due[self.awaited], there, startup_delay=delay + ROUNDING, end=self.end)
+
+    def stalls(self, delay: float) -> int:
+        """Count the stalls of that player."""
+        return len(self.playback(delay).stalls)
 
 
 def scenario(path: NetworkPath, stream: StreamSpec, candidate: Candidate, delay: float | None = None) -> dict[str, Any]:
@@ -177,7 +188,7 @@ class SessionRunner:
     def play(self, seed: int) -> Session:
         """Play a session; of a sender that gives up what is late, with the shortest delay that does."""
         if not self._candidate.has_deadline:
-            return self._session(seed, None)
+            return self.session(seed)
         return self._search(seed, self._usual_delay() if self._is_series else None)[1]
 
     def _usual_delay(self) -> int:
@@ -196,7 +207,7 @@ class SessionRunner:
         tried: dict[int, Session] = {}
 
         def suffices(place: int) -> bool:
-            tried[place] = self._session(seed, DELAYS[place])
+            tried[place] = self.session(seed, DELAYS[place])
             return math.isfinite(tried[place].delay_needed)
 
         last = len(DELAYS) - 1
@@ -213,7 +224,8 @@ class SessionRunner:
             self._resolved[delay, start] = resolve(scenario(path, self._stream, self._candidate, delay))
         return self._resolved[delay, start]
 
-    def _session(self, seed: int, delay: float | None) -> Session:
+    def session(self, seed: int, delay: float | None = None) -> Session:
+        """Play a session, with this `delay` (seconds) for a sender that gives up what is late."""
         outcome = self._scenario(delay, seed).run(seed, watch=self._watch)
         frames, flows, end = outcome["tables"]["deliveries"], outcome["tables"]["flows"], self._stream.run_length
         own = np.asarray(frames["flow"]) == FLOW
@@ -224,7 +236,7 @@ class SessionRunner:
         delay_needed = needed_delay(written, delivered, end, self._late, delay)
         delivered_share = float(np.isfinite(delivered).mean())
         queue_drops = int(flows["queue_drops"][row].item())
-        return Session(delay_needed, written, delivered, end, limited_share, delivered_share, queue_drops)
+        return Session(delay_needed, written, delivered, end, limited_share, delivered_share, seed, queue_drops)
 
     def _on_time(
         self, written: NDArray[np.float64], delivered: NDArray[np.float64]
