@@ -15,6 +15,7 @@ from conftest import REPOSITORY, SMALL
 from earlybird.extras import EXTRAS, MissingPackageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 OPTIONAL: Final = sorted(EXTRAS)
@@ -26,9 +27,11 @@ flows = [{ name = "file", from = "left", to = "right", transport = "sack", appli
 """
 
 
-def without_extras(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the program in a Python that finds none of the optional packages."""
-    code = f"import sys\nfor name in {OPTIONAL!r}: sys.modules[name] = None\nfrom earlybird.cli import main\nmain()"
+def without_extras(
+    folder: Path, *arguments: str, missing: Sequence[str] = OPTIONAL
+) -> subprocess.CompletedProcess[str]:
+    """Run the program in a Python that finds none of the optional packages, or not those that are `missing`."""
+    code = f"import sys\nfor name in {[*missing]!r}: sys.modules[name] = None\nfrom earlybird.cli import main\nmain()"
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, timeout=60)
 
@@ -67,6 +70,15 @@ def test_a_command_that_lacks_a_package_names_its_extra(tmp_path: Path, argument
     done = without_extras(tmp_path, *arguments)
     assert done.returncode == 2
     assert f"pip install 'earlybird[{extra}]'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_film_without_the_drawing_package_is_refused_before_any_session(tmp_path: Path) -> None:
+    film = ["plan", "--bitrate", "1Mb/s", "--rate", "20Mb/s", "--rtt", "60ms", "--watch", "seen.gif"]
+    done = without_extras(tmp_path, *film, missing=["vl_convert"])
+    assert done.returncode == 2
+    assert "`pip install 'earlybird[plots]'` installs it" in " ".join(done.stderr.split())
+    assert "sessions" not in done.stderr
     assert "Traceback" not in done.stderr
 
 
