@@ -12,6 +12,8 @@ EXTRAS: Final = {
     "jinja2": "studies",
     "optuna": "studies",
     "scipy": "studies",
+    "starlette": "web",
+    "uvicorn": "web",
     "vl_convert": "plots",
     "vlc": "testbed",
 }

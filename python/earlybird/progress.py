@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 import time
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
@@ -15,6 +16,9 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    Report: TypeAlias = Callable[[int, int], None]
+    """A function that is called with the number of runs that are done, and of all; what it raises ends the work."""
 
 BETWEEN_LINES = 10.0  # seconds between two lines where there is no terminal
 
@@ -30,14 +34,17 @@ class Advance(Protocol):
 
 @contextmanager
 def progress_bar(
-    total: int, done: int = 0, *, work: float | None = None, visible: bool = True, what: str = "simulating"
+    total: int, done: int = 0, *, work: float | None = None, visible: bool | Report = True, what: str = "simulating"
 ) -> Iterator[Advance]:
     """
     Show how many runs are done: a bar on a terminal, else a line every ten seconds, on the error stream.
 
     `work` is all that is to be done, in the unit in which runs count it (default: each counts 1): what is left of it
-    tells the time left. Yields what is called after each run.
+    tells the time left. A function in place of `visible` is called instead. Yields what is called after each run.
     """
+    if callable(visible):
+        yield _reported(total, done, visible)
+        return
     if not visible or done == total:
         yield lambda **_: None
         return
@@ -59,6 +66,13 @@ def progress_bar(
 
         with _lines(line, wanted=not console.is_terminal):
             yield advance
+
+
+def _reported(total: int, done: int, report: Report) -> Advance:
+    """Return what reports the progress to a function, to which it tells the beginning at once."""
+    count = itertools.count(done + 1)
+    report(done, total)
+    return lambda **_: report(next(count), total)
 
 
 @contextmanager

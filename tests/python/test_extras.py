@@ -63,6 +63,7 @@ def test_transmit_needs_no_extra(tmp_path: Path) -> None:
         (["plan", str(REPOSITORY / "media" / "test-clip.mp4"), "--rate", "20Mb/s", "--rtt", "60ms"], "media"),
         (["run", "file.toml", "--plot", "run.png"], "plots"),
         (["study", "report", "all"], "studies"),
+        (["web"], "web"),
     ],
 )
 def test_a_command_that_lacks_a_package_names_its_extra(tmp_path: Path, arguments: list[str], extra: str) -> None:

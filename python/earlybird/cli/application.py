@@ -24,6 +24,7 @@ from earlybird.cli import (
     transmit,
     transports,
     validate,
+    web,
 )
 from earlybird.cli.arguments import examples
 from earlybird.cli.error_boundary import guarded
@@ -47,6 +48,7 @@ for module in (
     new,
     run,
     plan,
+    web,
     plot,
     quality,
     sweep,

@@ -1,6 +1,5 @@
 """`earlybird plan`: how long viewers must wait, and which sender to switch on."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,15 +10,14 @@ from earlybird.cli.output import echo, echo_status, show_json
 from earlybird.errors import InputError
 from earlybird.lazy import LateModule
 from earlybird.outputs import check_outputs
+from earlybird.planning.measured import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from earlybird.cli import display
     from earlybird.planning import candidates as compared
     from earlybird.planning import planner, profiles, scenario_file, view, watch
     from earlybird.planning import plot as plan_plot
-    from earlybird.planning.path import Measurements
+    from earlybird.planning.measured import kinds
     from earlybird.planning.planner import Plan
     from earlybird.planning.watch import Watched
     from earlybird.plots import run as run_plot
@@ -30,6 +28,7 @@ else:
     run_plot = LateModule("earlybird.plots.run")
     planner = LateModule("earlybird.planning.planner")
     profiles = LateModule("earlybird.planning.profiles")
+    kinds = LateModule("earlybird.planning.measured.kinds")
     view = LateModule("earlybird.planning.view")
     scenario_file = LateModule("earlybird.planning.scenario_file")
     watch = LateModule("earlybird.planning.watch")
@@ -45,18 +44,9 @@ EXAMPLES = examples(
 )
 
 
-_HELP = {
-    "ping": "Round trip and losses from what `ping` printed.",
-    "iperf3": "Rate and round trip from `iperf3 --json`.",
-    "pcap": "Rate, round trip, losses and their bursts from a capture of a TCP transfer.",
-    "mahimahi": "Rate over time from a trace in mahimahi's format.",
-    "irtt": "Round trip, losses and their bursts from `irtt client -o FILE`.",
-}
-
-
 def _file(tool: str) -> typer.models.OptionInfo:
     """Describe the option for a tool's file."""
-    option: typer.models.OptionInfo = typer.Option(f"--from-{tool}", metavar="FILE", help=_HELP[tool])
+    option: typer.models.OptionInfo = typer.Option(f"--from-{tool}", metavar="FILE", help=KINDS[tool])
     return option
 
 
@@ -66,7 +56,7 @@ def command(
     ] = None,
     *,
     bitrate: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Bit rate of a generated film, instead of CLIP.")
+        str | None, typer.Option(metavar="RATE", help="Bit rate of a generated film, in place of a file.")
     ] = None,
     rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the link, such as 20Mb/s.")] = None,
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="RTT without queueing delay, such as 60ms.")] = None,
@@ -171,11 +161,10 @@ def command(
     """
     if watch_sender:
         _check_senders(film, watch_sender, [one.name for one in compared.candidates(transport, baseline, goal)])
-    # In rising order of what they know about round trips: the later ones count.
     files = {"pcap": from_pcap, "iperf3": from_iperf3, "mahimahi": from_mahimahi, "irtt": from_irtt, "ping": from_ping}
     outputs = {"plot": plot, "scenario": write_scenario, "settings": write_settings, "watch": film}
     _check(outputs, {"film": clip, **{f"{tool} file": file for tool, file in files.items()}})
-    measured = [_read(tool)(file) for tool, file in files.items() if file is not None]
+    measured = kinds.read((tool, file) for tool, file in files.items() if file is not None)
     request = planner.PlanRequest(
         clip=clip,
         bitrate=bitrate,
@@ -202,12 +191,6 @@ def command(
         show_json(found.to_dict() | ({"watch": seen.to_dict()} if seen else {}))
     else:
         _show(found, [file for file in {**outputs, "watch": seen}.values() if file])
-
-
-def _read(tool: str) -> "Callable[[Path], Measurements]":
-    """Return the reader of a tool's files."""
-    reader: Callable[[Path], Measurements] = import_module(f"earlybird.planning.measured.{tool}").read
-    return reader
 
 
 def _check(outputs: dict[str, Path | None], inputs: dict[str, Path | None]) -> None:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from earlybird.errors import InputError
+from earlybird.errors import InputError, ScenarioError
 from earlybird.executors import threads
 from earlybird.formatting import format_rate
 from earlybird.lazy import LateModule
+from earlybird.loading import resolve
 from earlybird.media import film_of
 from earlybird.planning.advice import advice, repeat_measurement, server_settings
 from earlybird.planning.answer import answer, document
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from earlybird.planning import watch
     from earlybird.planning.stream import Goal
     from earlybird.planning.watch import Watched
+    from earlybird.progress import Report
     from earlybird.statistics import Estimate
 else:
     watch = LateModule("earlybird.planning.watch")
@@ -60,6 +62,16 @@ WATCH_SECONDS: Final = 30.0
 
 ROOM: Final = 1.25
 """A line that would do ÷ what just passes: room to catch up, of which SRT's defaults leave as much for repairs."""
+
+
+TRANSFER: Final = {
+    "name": "transfer",
+    "from": "sender",
+    "to": "viewer",
+    "transport": "cubic",
+    "application": {"bulk": {}},
+}
+"""Any flow over a path: no scenario is without one."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -290,7 +302,33 @@ class PlanRequest:
         return StreamSpec.of(clip, self.goal, float(min(max(length, SHORTEST_SESSION), LONGEST_SESSION)))
 
 
-def plan(request: PlanRequest, *, jobs: int | None = None, progress: bool = False) -> Plan:
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """A request of which all makes sense, with the other lines that are looked at."""
+
+    path: NetworkPath
+    senders: tuple[Candidate, ...]
+    stream: StreamSpec
+    late: float  # share of the frames
+    ends: tuple[NetworkPath, ...]
+    other: NetworkPath | None
+    larger: NetworkPath | None
+
+    @classmethod
+    def of(cls, request: PlanRequest) -> Question:
+        """Read the film and complete the path; raise as `plan` does."""
+        path, senders = request.path, candidates(request.transports, request.baseline, request.goal)
+        check_queue(path)
+        traffic = usual(path) if request.beside is None else path.beside
+        ends = tuple(path.with_loss(share) for share in path.loss_ends if share != path.loss)
+        other = None if traffic == NONE else path.with_traffic(NONE if path.beside != NONE else traffic)
+        larger = path.with_queue(NETEM_QUEUE) if path.queue_is_assumed else None
+        stream = request.stream(path, senders, [*ends, *(line for line in (other, larger) if line)])
+        check_it_fits(stream, path)
+        return cls(path, senders, stream, request.late_share, ends, other, larger)
+
+
+def plan(request: PlanRequest, *, jobs: int | None = None, progress: bool | Report = False) -> Plan:
     """
     Return the delay that viewers need, and the sender to use.
 
@@ -301,7 +339,8 @@ def plan(request: PlanRequest, *, jobs: int | None = None, progress: bool = Fals
     jobs
         Sessions at a time (default: one per processor).
     progress
-        Show a progress bar on the terminal.
+        Show a progress bar on the terminal; or a function, which is called with the sessions that are done and those
+        that are wanted, and what it raises ends the plan.
 
     Returns
     -------
@@ -322,24 +361,18 @@ def plan(request: PlanRequest, *, jobs: int | None = None, progress: bool = Fals
     >>> earlybird.plan(request).choice.candidate.name
     'cubic'
     """
-    path, senders = request.path, candidates(request.transports, request.baseline, request.goal)
-    traffic = usual(path) if request.beside is None else path.beside
-    ends = [path.with_loss(share) for share in path.loss_ends if share != path.loss]
-    other = [] if traffic == NONE else [path.with_traffic(NONE if path.beside != NONE else traffic)]
-    larger = [path.with_queue(NETEM_QUEUE)] if path.queue_is_assumed else []
-    stream = request.stream(path, senders, [*ends, *other, *larger])
-    check_it_fits(stream, path)
+    question = Question.of(request)
 
     def decided(line: NetworkPath) -> Plan:
-        return _decide(request, stream, line, senders, jobs, progress=progress, is_main=line is path)
+        return _decide(request, question, line, jobs, progress=progress)
 
-    found = decided(path)
+    found = decided(question.path)
     drops = any(result.is_dropped_from for result in found.results)
     return dataclasses.replace(
         found,
-        ends=tuple(map(decided, ends)),
-        other=decided(other[0]) if other else None,
-        larger_queue=decided(larger[0]) if larger and drops else None,
+        ends=tuple(map(decided, question.ends)),
+        other=decided(question.other) if question.other else None,
+        larger_queue=decided(question.larger) if question.larger and drops else None,
         interface=request.interface,
     )
 
@@ -349,6 +382,19 @@ def _duration(text: str, what: str) -> float:
     if not value:
         raise InputError(f"{what} = {text}: a time above zero with its unit, such as 60ms.")
     return value
+
+
+def check_queue(path: NetworkPath) -> None:
+    """Raise InputError if there is no such queue."""
+    try:
+        resolve({"duration": "1s", "network": path.network(), "flows": [TRANSFER]})
+    except ScenarioError as error:
+        if ".queue" not in error.path:
+            raise
+        raise InputError(
+            f"queue = {path.queue}: a size such as 64kB, a time such as 500ms, a number of packets from 1, or a rule "
+            "such as codel."
+        ) from error
 
 
 def check_it_fits(stream: StreamSpec, path: NetworkPath) -> None:
@@ -365,24 +411,17 @@ def check_it_fits(stream: StreamSpec, path: NetworkPath) -> None:
 
 
 def _decide(
-    request: PlanRequest,
-    stream: StreamSpec,
-    path: NetworkPath,
-    senders: Sequence[Candidate],
-    jobs: int | None,
-    *,
-    progress: bool,
-    is_main: bool,
+    request: PlanRequest, question: Question, path: NetworkPath, jobs: int | None, *, progress: bool | Report
 ) -> Plan:
     """Sample sessions until the choice is clear; for another line than the main one only the first sample."""
-    late = request.late_share
+    senders, stream, late = question.senders, question.stream, question.late
     formulas = [formula_estimate(path, stream, sender, late) for sender in senders]
     with threads(jobs) as workers:
         runners = [SessionRunner(path, stream, sender, late, workers.watch, is_series=True) for sender in senders]
         sampler = Sampler(runners, workers, stream.noticeable, show=progress)
         if request.seeds is not None:
             sampler.sample(list(request.seeds))
-        elif is_main:
+        elif path is question.path:
             sampler.run()
         else:
             sampler.sample(range(1, PILOT + 1))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from earlybird.executors import Executor
     from earlybird.planning.session import Session, SessionRunner
+    from earlybird.progress import Report
     from earlybird.statistics import Estimate
 
 BUDGET: Final = 45e6
@@ -26,7 +27,7 @@ class Sampler:
     """Sessions of several senders, the preferred first, and who is ahead by a `noticeable` number of seconds."""
 
     def __init__(
-        self, runners: Sequence[SessionRunner], workers: Executor, noticeable: float, *, show: bool = False
+        self, runners: Sequence[SessionRunner], workers: Executor, noticeable: float, *, show: bool | Report = False
     ) -> None:
         self._runners, self._workers, self._noticeable, self._show = runners, workers, noticeable, show
         self._running = list(range(len(runners)))

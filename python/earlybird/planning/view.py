@@ -59,11 +59,16 @@ def table(plan: Plan) -> Table:
     """Lay out a row per sender."""
     shown = Table(box=None, pad_edge=False, show_edge=False)
     shown.add_column("sender", no_wrap=True)
-    for heading in (WORDS[plan.stream.goal][1], "90 % interval", "median", "formula", "stalls/h", "sessions"):
+    for heading in headings(plan):
         shown.add_column(heading, justify="right", no_wrap=True)
     for result in plan.results:
         shown.add_row(*cells(plan, result), style="bold green" if result is plan.choice else "")
     return shown
+
+
+def headings(plan: Plan) -> list[str]:
+    """List the headings of the columns behind the sender's."""
+    return [WORDS[plan.stream.goal][1], "90 % interval", "median", "formula", "stalls/h", "sessions"]
 
 
 def cells(plan: Plan, result: CandidateResult) -> list[str]:

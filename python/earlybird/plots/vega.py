@@ -72,11 +72,11 @@ CONFIG: Final[Spec] = {
 }
 
 
-def drawn(chart: Chart, ending: str) -> bytes:
-    """Draw a chart as ``svg`` or ``png``: the same chart gives the same bytes."""
+def drawn(chart: Chart, ending: str, room: float | None = None) -> bytes:
+    """Draw a chart as ``svg`` or ``png``, in so many pixels if given: the same chart gives the same bytes."""
     import vl_convert  # loads a JavaScript engine, which takes half a second
 
-    svg = vl_convert.vegalite_to_svg(specification(chart), vl_version=VERSION)
+    svg = vl_convert.vegalite_to_svg(specification(chart, room), vl_version=VERSION)
     names = {name: f"clip{number}" for number, name in enumerate(dict.fromkeys(CLIP.findall(svg)))}
     picture = (XML + CLIP.sub(lambda name: names[name[0]], svg)).encode()
     return raster(picture) if ending == "png" else picture
@@ -89,9 +89,9 @@ def raster(picture: bytes) -> bytes:
     return vl_convert.svg_to_png(picture.decode(), ppi=PPI)
 
 
-def specification(chart: Chart) -> Spec:
-    """Describe a chart in Vega-Lite."""
-    layout = layout_of(chart)
+def specification(chart: Chart, room: float | None = None) -> Spec:
+    """Describe a chart in Vega-Lite; with few pixels its panels stand in one column."""
+    layout = layout_of(chart, room)
     title = {"text": lines(layout.chart.title), "subtitle": lines(layout.chart.caption)}
     return {**_body(layout), "title": {**title, "offset": 6, "subtitleColor": MUTED, "subtitleFontSize": TEXT}}
 

@@ -1,0 +1,252 @@
+"""`earlybird web`: the answers of the server, and the page in a browser."""
+
+from __future__ import annotations
+
+import re
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from starlette.testclient import TestClient
+
+from conftest import REPOSITORY
+from earlybird.loading import resolve
+from earlybird.web import guard, jobs
+from earlybird.web.app import application
+from earlybird.web.fields import ALL
+from earlybird.web.server import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from httpx2 import Response
+
+MEASURED: Final = Path(__file__).parent / "measured"
+FIELD: Final = Path(__file__).parent / "field"
+LINE: Final = {"bitrate": "1Mb/s", "rate": "10Mb/s", "rtt": "40ms", "duration": "20s", "seeds": "2"}
+"""A form whose plan takes a second."""
+
+
+@pytest.fixture
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    """A browser without scripts; uploaded files are kept below a folder of the test."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with TestClient(application(names("127.0.0.1")), base_url="http://127.0.0.1:8600") as found:
+        yield found
+
+
+def ended(client: TestClient, address: str) -> str:
+    """Wait until a plan is computed, and return its page."""
+    for _ in range(600):
+        page = str(client.get(address).text)
+        if 'http-equiv="refresh"' not in page:
+            return page
+        time.sleep(0.1)
+    raise AssertionError("the plan never ends")
+
+
+def planned(
+    client: TestClient, files: list[tuple[str, tuple[str, bytes]]] | None = None, **values: str
+) -> tuple[str, str]:
+    """Send a form, and return the address and the page of the plan."""
+    answer = client.post("/plans", data={**LINE, **values}, files=files or [], follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    address = str(answer.headers["location"])
+    return address, ended(client, address)
+
+
+def error_at(answer: Response, field: str) -> str:
+    """Return the error at a field, of which the page must have no other."""
+    assert answer.status_code == 422, answer.text
+    found = dict(re.findall(r'<p class="error" id="(\w+)-error">([^<]+)</p>', answer.text))
+    assert list(found) == [field]
+    return str(found[field])
+
+
+def test_a_plan_is_shown_as_the_command_prints_it(client: TestClient, tmp_path: Path) -> None:
+    address, page = planned(client)
+    assert "Stay with cubic, your sender today: start after" in page
+    assert "no other sender is noticeably quicker" in page
+    assert '<th scope="row">cubic (today)</th>' in page
+    assert "setsockopt(s, IPPROTO_TCP, TCP_NODELAY, 1)" in page
+    assert 'value="40ms"' in page, "the form keeps what was typed"
+    document = client.get(f"{address}/plan.json")
+    assert document.headers["content-disposition"] == 'attachment; filename="plan.json"'
+    assert document.json()["choice"] == "cubic"
+    scenario = tmp_path / "line.toml"
+    scenario.write_text(client.get(f"{address}/line.toml").text, encoding="utf-8")
+    assert resolve(scenario).run(1)["summary"]["duration_s"] > 20
+    for query in ("", "?narrow", "?dark", "?narrow&dark"):
+        picture = client.get(f"{address}/plan.svg{query}")
+        assert picture.headers["content-type"] == "image/svg+xml"
+        assert "<svg" in picture.text
+        assert ("#15181c" in picture.text) == ("dark" in query)
+
+
+def test_a_measurement_counts_whatever_its_kind(client: TestClient) -> None:
+    files = [
+        ("measured", ("ping.txt", (MEASURED / "ping-iputils.txt").read_bytes())),
+        ("measured", ("speed.json.gz", (MEASURED / "iperf3-forward.json.gz").read_bytes())),
+    ]
+    _, page = planned(client, files, rate="", rtt="")
+    assert "<li>ping: a round trip of 40.4 ms, the median" in page
+    assert re.search(r"<li>iperf3: 9.9\d* Mb/s, what TCP got with its headers", page)
+    assert "over 9.91 Mb/s, a round trip of 40.4 ms" in page
+    assert "Used: ping.txt, speed.json.gz." in page
+
+
+def test_a_film_is_sent_and_removed_when_the_plan_ends(client: TestClient, tmp_path: Path) -> None:
+    film = (REPOSITORY / "media" / "test-clip.mp4").read_bytes()
+    _, page = planned(client, [("clip", ("my film.mp4", film))], bitrate="")
+    assert "my film.mp4" in page
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "field", "message"),
+    [
+        ({"rate": ""}, "rate", "how fast is the line?"),
+        ({"rate": "20 parsecs"}, "rate", "rate: `20 parsecs`"),
+        ({"rtt": ""}, "rtt", "how long is the round trip?"),
+        ({"rtt": "60"}, "rtt", "rtt = 60: a time above zero with its unit"),
+        ({"loss": "150%"}, "loss", "loss = 150%: a share from 0 to 1"),
+        ({"bitrate": ""}, "bitrate", "what is sent?"),
+        ({"bitrate": "20Mb/s"}, "rate", "rate = 10.00 Mb/s: the film has 20.00 Mb/s"),
+        ({"profile": "moon"}, "profile", "profile = moon: there is no such profile"),
+        ({"goal": "theatre"}, "goal", "goal = theatre: one of live, call, vod."),
+        ({"baseline": "cubik"}, "baseline", "there is no transport `cubik`"),
+        ({"transport": "bbr cubik"}, "transport", "there is no transport `cubik`"),
+        ({"beside": "party"}, "beside", "beside = party: none, upload"),
+        ({"burst": "0"}, "burst", "burst = 0: a number of packets from 1."),
+        ({"burst": "inf"}, "burst", "burst = inf"),
+        ({"seeds": "2.5"}, "seeds", "seeds = 2.5: a whole number from 1 to"),
+        ({"seeds": "1e300"}, "seeds", "seeds = 1e300: a whole number from 1 to"),
+        ({"max_late": "x"}, "max_late", "max-late = x"),
+        ({"duration": "-3s"}, "duration", "duration = -3s"),
+        ({"queue": "much"}, "queue", "queue = much"),
+    ],
+)
+def test_an_error_is_at_its_field(client: TestClient, values: dict[str, str], field: str, message: str) -> None:
+    answer = client.post("/plans", data={**LINE, **values})
+    assert error_at(answer, field).replace("&#39;", "'").startswith(message)
+    assert f'id="{field}-error"' in answer.text
+    assert re.search(rf'id="{field}"[^>]*aria-invalid="true"', answer.text)
+
+
+def test_an_error_about_a_file_has_its_name_and_no_folder(client: TestClient, tmp_path: Path) -> None:
+    answer = client.post("/plans", data=LINE, files=[("measured", ("../../etc/letter.txt", b"Dear reader,\n"))])
+    assert error_at(answer, "measured").startswith("letter.txt is not what ping prints")
+    answer = client.post("/plans", data={**LINE, "bitrate": ""}, files=[("clip", ("film.mp4", bytes(5000)))])
+    assert error_at(answer, "clip").startswith("film.mp4 is not a video, or is damaged")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", [b"#EXTM3U\n/etc/passwd\n\0", b"ffconcat version 1.0\nfile /etc/passwd\n", b"v=0\n"])
+def test_a_playlist_does_not_open_files_of_the_server(client: TestClient, text: bytes) -> None:
+    answer = client.post("/plans", data={**LINE, "bitrate": ""}, files=[("clip", ("film.m3u8", text))])
+    assert error_at(answer, "clip") == "film.m3u8 is a text, not a film."
+
+
+def test_a_page_of_another_name_is_refused(client: TestClient) -> None:
+    assert client.get("/", headers={"host": "127.0.0.1:8600"}).status_code == 200
+    assert client.get("/", headers={"host": "localhost"}).status_code == 200
+    assert client.get("/", headers={"host": "[::1]:8600"}).status_code == 200
+    assert client.get("/", headers={"host": "attacker.example:8600"}).status_code == 400
+    assert client.post("/plans", data=LINE, headers={"host": "attacker.example"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://attacker.example"},
+        {"origin": "http://127.0.0.1:8000"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+    ],
+)
+def test_a_form_of_another_site_is_refused(client: TestClient, headers: dict[str, str]) -> None:
+    for address in ("/plans", "/plans/any/cancel"):
+        assert client.post(address, data=LINE, headers=headers).status_code == 403
+    own = {"origin": "http://127.0.0.1:8600", "sec-fetch-site": "same-origin"}
+    assert client.post("/plans", data=LINE, headers=own, follow_redirects=False).status_code == 303
+
+
+def test_too_large_files_are_refused(client: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(guard, "MOST_BYTES", 10_000)
+    film = [("clip", ("film.mp4", bytes(20_000)))]
+    assert client.post("/plans", data=LINE, files=film).status_code == 413
+    streamed = (bytes(1000) for _ in range(20))
+    head = {"content-type": "multipart/form-data; boundary=x"}
+    assert client.post("/plans", content=streamed, headers=head).status_code == 413
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_answers_allow_no_other_site(client: TestClient) -> None:
+    page = client.get("/")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert not re.search(r'(?:src|href|action)="(?:https?:)?//', page.text)
+    assert not re.search(r"<script(?! src=)|<style| style=| on\w+=", page.text), "the policy forbids what is inline"
+
+
+def test_plans_wait_for_each_other_and_can_be_cancelled(client: TestClient, tmp_path: Path) -> None:
+    long = {**LINE, "duration": "300s", "seeds": "1000"}
+    addresses = []
+    for _ in range(1 + jobs.MOST_WAITING):
+        answer = client.post("/plans", data=long, files=[("clip", ("", b""))], follow_redirects=False)
+        addresses.append(answer.headers["location"])
+    refused = client.post("/plans", data=long)
+    assert refused.status_code == 503
+    assert f"{jobs.MOST_WAITING} plans wait already" in refused.text
+    assert "1 plan is computed before this one." in client.get(addresses[1]).text
+    assert "Simulated sessions of this step" in client.get(addresses[0]).text
+    for address in addresses:
+        client.post(f"{address}/cancel")
+    assert all("Cancelled." in ended(client, address) for address in addresses)
+    assert list(tmp_path.iterdir()) == []
+    assert "Stay with cubic" in planned(client)[1]
+
+
+def test_a_new_plan_replaces_the_one_of_the_same_page(client: TestClient) -> None:
+    long = {**LINE, "duration": "300s", "seeds": "1000"}
+    first = client.post("/plans", data=long, follow_redirects=False).headers["location"]
+    name = re.search(r'name="replaces" value="([^"]+)" form="form"', client.get(first).text)
+    assert name
+    planned(client, replaces=name[1])
+    assert "Cancelled." in client.get(first).text
+
+
+def test_a_plan_that_is_no_longer_kept_is_not_found(client: TestClient) -> None:
+    for address in ("/plans/gone", "/plans/gone/plan.svg", "/plans/gone/plan.json", "/plans/gone/line.toml"):
+        answer = client.get(address)
+        assert answer.status_code == 404
+        assert "This plan is no longer kept." in answer.text
+
+
+def test_a_script_gets_the_parts_that_change(client: TestClient) -> None:
+    script = {"hx-request": "true"}
+    refused = client.post("/plans", data={**LINE, "rtt": ""}, headers=script)
+    assert "<html" not in refused.text
+    assert re.search(r'id="rtt-error" hx-swap-oob="true">how long', refused.text)
+    assert re.search(r'id="rate-error" hx-swap-oob="true"></p>', refused.text), "an earlier error is removed"
+    begun = client.post("/plans", data=LINE, headers=script)
+    address = begun.headers["hx-push-url"]
+    assert f'hx-get="{address}"' in begun.text
+    ended(client, address)
+    done = client.get(address, headers=script)
+    assert (done.headers["hx-retarget"], done.headers["hx-reswap"]) == ("#result", "innerHTML")
+    assert re.search(r'id="status"[^>]*role="status"[^>]*>Stay with cubic', done.text)
+
+
+def test_the_form_takes_the_words_of_the_command(client: TestClient) -> None:
+    page = client.get("/?bitrate=4Mb/s&loss=1%25&unknown=1").text
+    assert "Rate of the link, such as 20Mb/s." in page
+    assert 'placeholder="rate × round trip"' in page
+    assert 'value="4Mb/s"' in page
+    assert 'value="1%"' in page
+    assert set(ALL) - {"measured"} <= set(import_module("inspect").signature(_command()).parameters)
+
+
+def _command() -> Any:  # noqa: ANN401, as typer has commands
+    return import_module("earlybird.cli.plan").command
