@@ -70,7 +70,7 @@ def test_a_plan_is_shown_as_the_command_prints_it(client: TestClient, tmp_path: 
     assert "Stay with cubic, your sender today: start after" in page
     assert "no other sender is noticeably quicker" in page
     assert '<th scope="row">cubic (today)</th>' in page
-    assert "sysctl -w net.ipv4.tcp_congestion_control=cubic" in page
+    assert "net.ipv4.tcp_congestion_control=cubic" in page
     assert 'value="40ms"' in page, "the form keeps what was typed"
     document = client.get(f"{address}/plan.json")
     assert document.headers["content-disposition"] == 'attachment; filename="plan.json"'
