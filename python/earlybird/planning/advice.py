@@ -168,7 +168,7 @@ def _sockets(path: NetworkPath, stream: StreamSpec) -> list[str]:
         return [
             *more,
             "# nginx, Caddy and Apache send with the kernel's congestion control and have no setting for it",
-            "# nginx: sendfile on; tcp_nopush on; keepalive_timeout 75s",
+            "# nginx: sendfile on; tcp_nopush on; keepalive_timeout 75s; see docs/web-server.md",
         ]
     unsent = max(round(UNSENT * stream.clip.mean_rate / 8 / 1024) * 1024, LEAST_UNSENT)
     return [
