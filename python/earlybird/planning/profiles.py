@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from earlybird.errors import InputError
+from earlybird.planning.jitter import Jitter
 from earlybird.planning.path import Measurements
 
 FCC: Final = "FCC, Measuring Broadband America, 2013: mean round trips at peak hours"
@@ -127,12 +128,13 @@ PROFILES: Final = {
         round_trip=0.025,
         loss=0.005,
         mean_burst=3.0,
-        longest_ping=0.09,
+        jitter=Jitter(0.025, (*[0.0] * 99, 0.065, 0.065), 0.1, is_seen=False),
         facts=(
             f"wifi-uplink: 18.4 Mb/s, the median upload of British homes in 2023 ({OFCOM_HOMES}, 2023); one round trip "
             "in a hundred takes 90 ms and more (Sarode, Why Every Home Needs a Wi-Fi Mesh: Statistical Analysis, "
             "2022: one home with several access points)",
-            "wifi-uplink: a round trip of 25 ms without the air and 0.5 % lost in bursts of 3 are assumed",
+            "wifi-uplink: a round trip of 25 ms otherwise, correlated over 0.1 s, and 0.5 % lost in bursts of 3 "
+            "are assumed",
         ),
     ),
 }
