@@ -209,7 +209,7 @@ fn payload_slices<'a>(
     match (carried.frame, frames) {
         // A frame is looked up by number: after a frame was abandoned, offsets of later frames in the stream change until they
         // are sent.
-        (Some(number), Some(frames)) => [frames.send(number, carried.data.end), &[]],
+        (Some(number), Some(frames)) => [frames.send(number, carried.data.clone()), &[]],
         _ => send_buffer.slices(carried.data.clone()).unwrap_or_default(),
     }
 }

@@ -1,6 +1,7 @@
 //! The bytes of frames, by number, until they are acknowledged.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// A frame that is not acknowledged.
 #[derive(Debug)]
@@ -29,15 +30,12 @@ impl FrameStore {
         self.frames.push_back(Some(StoredFrame { bytes: bytes.into(), end: None }));
     }
 
-    /// Returns the bytes of a frame that is sent now and ends at `end` in the stream.
-    pub(super) fn send(&mut self, number: u64, end: u64) -> &[u8] {
-        match self.slot(number) {
-            Some(Some(frame)) => {
-                frame.end = Some(end);
-                &frame.bytes
-            }
-            _ => &[],
-        }
+    /// Returns the bytes of a frame that is sent now at `range` in the stream: all at first, later perhaps a piece.
+    pub(super) fn send(&mut self, number: u64, range: Range<u64>) -> &[u8] {
+        let Some(Some(frame)) = self.slot(number) else { return &[] };
+        let end = *frame.end.get_or_insert(range.end);
+        let start = end - frame.bytes.len() as u64;
+        frame.bytes.get((range.start - start) as usize..(range.end - start) as usize).unwrap_or_default()
     }
 
     fn slot(&mut self, number: u64) -> Option<&mut Option<StoredFrame>> {

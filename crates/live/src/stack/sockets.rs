@@ -27,7 +27,11 @@ impl<D: Device, C: Clock> Stack<D, C> {
         if self.connections.len() >= self.settings.limits.connections {
             return Err(Error::TooManyConnections(self.settings.limits.connections));
         }
-        let config = self.fit_config(config, version_of(path.remote.ip()))?;
+        let mut config = self.fit_config(config, version_of(path.remote.ip()))?;
+        // The MSS option tells the peer too.
+        if let Some(mtu) = self.known_mtu(path.remote) {
+            config = config.with_mss(config.segments.mss.min(self.encapsulator.mss(path.remote.ip(), mtu)));
+        }
         let addresses = self.free_addresses(path, port)?;
         self.update_now();
         let identity = Identity::keyed(&self.settings.secret, &addresses, self.now);
