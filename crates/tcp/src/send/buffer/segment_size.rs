@@ -52,6 +52,11 @@ impl SegmentSize {
         self.mss
     }
 
+    /// Returns whether segments carry timestamps.
+    pub(crate) fn has_timestamps(&self) -> bool {
+        self.options > 0
+    }
+
     /// Returns whether segments are cut as real networks require.
     #[inline]
     pub(crate) fn is_real(&self) -> bool {
