@@ -14,6 +14,7 @@ mod sockets;
 mod timers;
 
 pub use counters::Counters;
+pub use frames::AbandonedFrame;
 pub use id::Id;
 pub use observer::{Direction, Observer};
 pub use settings::{Limits, Settings};

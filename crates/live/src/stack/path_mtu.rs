@@ -89,7 +89,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     }
 }
 
-/// What a timer of a connection may change.
+/// The values that a timer of a connection may change.
 #[derive(Clone, Copy, Debug)]
 struct PathSigns {
     timeouts: u64,

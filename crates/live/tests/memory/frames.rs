@@ -101,8 +101,10 @@ fn abandoned_frames_are_reported_and_freed() {
         net.step_until(due);
     }
     let held = net.hosts[0].connection(source).unwrap().frames_held();
-    let abandoned = std::iter::from_fn(|| net.hosts[0].poll_abandoned(source).unwrap()).count() as u64;
-    assert_eq!((held, held + abandoned), (12, 100));
+    let abandoned: Vec<_> = std::iter::from_fn(|| net.hosts[0].poll_abandoned(source).unwrap()).collect();
+    assert_eq!((held, held + abandoned.len() as u64), (12, 100));
+    assert!(abandoned.iter().all(|frame| frame.unit == Some(frame.number)), "{abandoned:?}");
+    assert_eq!(net.hosts[0].units_held(source), Ok(12));
 }
 
 #[test]
