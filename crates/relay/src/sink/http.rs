@@ -1,12 +1,13 @@
 //! An HTTP server from which players fetch the live stream.
 
 use super::queue::{QueueReceiver, QueueSender, Unsent, queue};
+use earlybird_live::{Clock, MonotonicClock};
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The server and its players.
 #[derive(Debug)]
@@ -131,17 +132,18 @@ fn serve(mut stream: TcpStream, players: &Players) -> io::Result<()> {
 /// Reads a request up to its empty line; returns `None` if it is too large.
 fn read_request(stream: &mut TcpStream) -> io::Result<Option<Vec<u8>>> {
     let (mut request, mut chunk) = (Vec::new(), [0; 1024]);
-    let until = Instant::now() + TIMEOUT;
+    let clock = MonotonicClock::default();
+    let begin = clock.now();
+    let left = || TIMEOUT.saturating_sub(Duration::from_nanos(clock.now().as_nanos() - begin.as_nanos()));
     while !has_ended(&request) {
         if request.len() > MAX_REQUEST {
             return Ok(None);
         }
         // A client that sends a byte now and then must not hold the place longer than one that sends none.
-        let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-        stream.set_read_timeout(Some(left))?;
+        stream.set_read_timeout(Some(left().max(Duration::from_millis(1))))?;
         match stream.read(&mut chunk)? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            _ if Instant::now() >= until => return Err(io::ErrorKind::TimedOut.into()),
+            _ if left().is_zero() => return Err(io::ErrorKind::TimedOut.into()),
             count => request.extend(&chunk[..count]),
         }
     }
@@ -163,6 +165,7 @@ fn register(players: &Players) -> QueueReceiver {
 #[expect(clippy::disallowed_methods, reason = "players connect in real time")]
 mod tests {
     use super::*;
+    use std::time::Instant;
 
     /// A server, and its address.
     fn server() -> (Server, SocketAddr) {
