@@ -101,6 +101,7 @@ def _notes(candidate: Candidate, path: NetworkPath, stream: StreamSpec, delay: f
 def _srt(latency: int) -> list[str]:
     return [
         f"# FFmpeg, and OBS as its server: srt://VIEWER:4201?latency={1000 * latency}, which is in microseconds",
+        f"# at the viewer: srt-live-transmit 'srt://:4201?latency={latency}' udp://127.0.0.1:5000; undo: end both",
         "# check: the receiver drops hardly anything (pktRcvDrop of srt-live-transmit -s 1000 -pf json)",
     ]
 
