@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,14 +12,14 @@ import earlybird
 from earlybird import InputError
 from earlybird.emulation import link
 from earlybird.planning.answer import unseen
-from earlybird.planning.measured import ping
+from earlybird.planning.measured import iperf3, ping
 from earlybird.planning.samples import LossSample, exact_interval
-from earlybird.planning.view import description
+from earlybird.planning.view import description, instructions
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from earlybird.planning import Plan
+
+FIELD = Path(__file__).parent / "field"
 
 
 @pytest.mark.parametrize(("lost", "sent"), [(0, 100), (1, 100), (7, 2000), (300, 1000), (5, 5)])
@@ -109,6 +110,41 @@ def test_a_large_queue_without_an_upload_was_the_whole_answer() -> None:
     assert " With an upload on the line " in found.answer
     assert short_plan(queue="30ms").other is None
     assert short_plan(queue="400ms", beside="none").other is None
+
+
+def test_a_queue_that_other_traffic_fills_was_not_called_the_cause() -> None:
+    found = short_plan(queue="400ms")
+    assert found.other is not None
+    assert found.cake is not None
+    assert found.cake.path.network()["links"][0]["queue"] == {"cake": {}}
+    assert found.cake.path.rate == 9.5e6
+    assert found.cake.delay < min(found.other.delay - 0.1, found.delay + 0.1)
+    sentence = "The queue is the cause: with CAKE at 9.50 Mb/s on the router that sends into the line, and an upload"
+    assert sentence in found.answer
+    assert found.router_instructions[1].startswith("tc qdisc replace dev IFACE root cake bandwidth 9500kbit")
+    assert [line.strip() for line in instructions(found)][-4:] == found.router_instructions
+    document = found.to_dict()
+    assert document["router_instructions"] == found.router_instructions
+
+
+def test_a_measured_queue_of_800_ms_has_a_remedy() -> None:
+    """danopstech/starlink#3: a transfer finds round trips of 41 to 842 ms."""
+    measured = [iperf3.read(FIELD / "bufferbloat.json")]
+    found = short_plan(rate=None, rtt=None, bitrate="8Mb/s", measured=measured)
+    assert found.other is not None
+    assert found.other.delay > 1.0
+    assert found.cake is not None
+    assert found.cake.delay < found.other.delay / 4
+    assert "The queue is the cause" in found.answer
+
+
+@pytest.mark.parametrize(
+    "line", [{"queue": "20ms", "beside": "1"}, {"queue": "codel", "beside": "upload"}], ids=["small queue", "AQM"]
+)
+def test_cake_is_not_advised_where_the_queue_is_not_the_cause(line: dict[str, str]) -> None:
+    found = short_plan(**line)
+    assert "The queue is the cause" not in found.answer
+    assert found.router_instructions == []
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,10 @@
 
 mod fading;
 mod markov;
-mod policer;
 
 pub use fading::Fading;
 pub use markov::{FourState, GilbertElliott};
-pub use policer::Policer;
 
-use crate::outages::Outages;
 use crate::packet::Packet;
 use crate::packet_filter::PacketFilter;
 use earlybird_units::{Instant, Random};
@@ -37,10 +34,6 @@ pub enum LossRule {
     FourState(FourState),
     /// Packets that arrive during a fade.
     Fading(Fading),
-    /// Packets that arrive during an outage.
-    Outage(Outages),
-    /// Packets above a rate.
-    Policer(Policer),
 }
 
 /// A loss rule with its state. It counts only the packets that its filter selects.
@@ -79,8 +72,6 @@ impl Loss {
             LossRule::GilbertElliott(channel) => channel.is_lost(&mut self.random),
             LossRule::FourState(channel) => channel.is_lost(&mut self.random),
             LossRule::Fading(channel) => channel.is_bad_at(now, &mut self.random),
-            LossRule::Outage(outages) => outages.is_down(now),
-            LossRule::Policer(policer) => policer.drops(now, packet.bytes),
         }
     }
 }

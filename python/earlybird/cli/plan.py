@@ -83,8 +83,7 @@ def command(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="A line by name: dsl, cable, lte, starlink, wifi, transatlantic; from a camera "
-            "lte-uplink, 5g-uplink, starlink-uplink, dsl-uplink, wifi-uplink.",
+            help="A line by name: dsl, cable, lte, starlink, wifi or transatlantic.",
             autocompletion=lambda: list(profiles.PROFILES),
         ),
     ] = None,

@@ -59,6 +59,16 @@ def server_settings(
     return ServerSettings(control, _buffers(path), timer, interface=interface or "")
 
 
+def router_advice(path: NetworkPath) -> list[str]:
+    """Return the instructions for CAKE in front of a line, as root on Linux; comments begin with #."""
+    return [
+        "# on the router that sends into the line:",
+        f"tc qdisc replace dev IFACE root cake bandwidth {path.rate / 1e3:.0f}kbit    # IFACE: to the line",
+        "# where only the router behind the line is yours: the same with `ingress` on an ifb device (tc-cake(8))",
+        "# OpenWrt: package luci-app-sqm, with this rate",
+    ]
+
+
 def repeat_measurement(path: NetworkPath) -> list[str]:
     """Return the instructions for a measurement that tells the losses better."""
     if path.loss_sample is None:
@@ -101,7 +111,6 @@ def _notes(candidate: Candidate, path: NetworkPath, stream: StreamSpec, delay: f
 def _srt(latency: int) -> list[str]:
     return [
         f"# FFmpeg, and OBS as its server: srt://VIEWER:4201?latency={1000 * latency}, which is in microseconds",
-        f"# at the viewer: srt-live-transmit 'srt://:4201?latency={latency}' udp://127.0.0.1:5000; undo: end both",
         "# check: the receiver drops hardly anything (pktRcvDrop of srt-live-transmit -s 1000 -pf json)",
     ]
 
@@ -169,7 +178,7 @@ def _sockets(path: NetworkPath, stream: StreamSpec) -> list[str]:
         return [
             *more,
             "# nginx, Caddy and Apache send with the kernel's congestion control and have no setting for it",
-            "# nginx: sendfile on; tcp_nopush on; keepalive_timeout 75s; see docs/web-server.md",
+            "# nginx: sendfile on; tcp_nopush on; keepalive_timeout 75s",
         ]
     unsent = max(round(UNSENT * stream.clip.mean_rate / 8 / 1024) * 1024, LEAST_UNSENT)
     return [

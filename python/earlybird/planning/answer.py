@@ -7,7 +7,8 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.files import finite
-from earlybird.planning.beside import queue_text, title
+from earlybird.formatting import format_rate
+from earlybird.planning.beside import NONE, queue_text, title
 from earlybird.planning.estimates import disagree
 from earlybird.planning.samples import share_text
 from earlybird.planning.selection import SAMPLE_SIZES, is_noticeably_longer
@@ -45,7 +46,8 @@ def delay_text(seconds: float) -> str:
 def answer(plan: Plan) -> str:
     """Answer in two sentences: what to use, and how sure that is; or what decides, and what to measure."""
     sentences = [f"{_choice(plan)} {_sureness(plan)}" if plan.is_settled else _open(plan), *_of_queue(plan)]
-    return " ".join(sentences if plan.other is None else [*sentences, _other(plan.other)])
+    others = [] if plan.other is None else [_other(plan.other), *_of_cake(plan)]
+    return " ".join([*sentences, *others])
 
 
 def _other(plan: Plan) -> str:
@@ -54,6 +56,33 @@ def _other(plan: Plan) -> str:
     if not math.isfinite(plan.delay):
         return f"{where} {_none_carries(plan)}{_smaller(plan)}."
     return f"{where} {_use(plan)}: {_start(plan)}."
+
+
+def cake_mends(plan: Plan) -> bool:
+    """Return whether a film beside other traffic needs noticeably less with CAKE."""
+    if plan.cake is None or plan.other is None:
+        return False
+    beside = plan if plan.path.beside != NONE else plan.other
+    return is_noticeably_longer(beside.delay, plan.cake.delay, plan.stream.noticeable)
+
+
+def _of_cake(plan: Plan) -> list[str]:
+    """Return the delay with CAKE in front of the line, if its queue is the cause."""
+    cake = plan.cake
+    if cake is None or not cake_mends(plan):
+        return []
+    return [
+        f"The queue is the cause: with CAKE at {format_rate(cake.path.rate)} on the router that sends into the line, "
+        f"and {title(cake.path.beside)}, {_use(cake)}: {_start(cake)}{_today(cake)}."
+    ]
+
+
+def _today(plan: Plan) -> str:
+    """Return the delay of today's sender, if another one is chosen and it has one."""
+    baseline = plan.baseline
+    if plan.choice is baseline or not math.isfinite(baseline.delay_needed.mean):
+        return ""
+    return f" ({baseline.candidate.name}: {delay_text(baseline.delay_needed.mean)})"
 
 
 def _of_queue(plan: Plan) -> list[str]:
@@ -267,6 +296,13 @@ def document(plan: Plan) -> dict[str, Any]:
             "delay_s": plan.larger_queue.delay,
             "decides": queue_decides(plan),
         },
+        "cake": plan.cake
+        and {
+            "rate_bps": plan.cake.path.rate,
+            "choice": plan.cake.choice.candidate.name,
+            "delay_s": plan.cake.delay,
+            "mends": cake_mends(plan),
+        },
         "ends": [
             {"loss": end.path.loss, "choice": end.choice.candidate.name, "delay_s": end.delay} for end in plan.ends
         ],
@@ -289,6 +325,7 @@ def document(plan: Plan) -> dict[str, Any]:
         "senders": {result.candidate.name: _row(plan, result) for result in plan.results},
         "warnings": warnings(plan),
         "instructions": plan.instructions,
+        "router_instructions": plan.router_instructions,
     }
     return finite(found)
 

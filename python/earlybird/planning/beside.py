@@ -81,6 +81,11 @@ def queue_seconds(path: NetworkPath) -> float:
     return math.nan
 
 
+def is_fifo(path: NetworkPath) -> bool:
+    """Return whether the line has a queue of a fixed size and a constant rate, so that a shaper can replace it."""
+    return math.isfinite(queue_seconds(path)) and not path.trace
+
+
 def queue_text(path: NetworkPath) -> str:
     """Write a queue: bytes by the thousand, and the time that they take."""
     size = path.queue.removesuffix("B")

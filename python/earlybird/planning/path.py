@@ -25,6 +25,10 @@ else:
 FEWEST_BYTES: Final = 15_000
 """Bytes of the smallest queue: ten full packets, without which no window can grow on a slow line."""
 
+CAKE: Final = "cake"
+SHAPED: Final = 0.95
+"""Share of a measured rate to which a shaper is set, so that the queue forms there (OpenWrt, "SQM Details")."""
+
 LEAST_QUEUE: Final = 1500  # bytes of a packet
 
 PLACES: Final = 20
@@ -118,6 +122,10 @@ class NetworkPath:
     def with_queue(self, queue: str) -> NetworkPath:
         """Return the same line with another queue."""
         return dataclasses.replace(self, queue=queue, queue_is_assumed=False, loss_sample=None)
+
+    def with_cake(self) -> NetworkPath:
+        """Return the same line with CAKE in front of it, which shapes what comes to a part of the line's rate."""
+        return dataclasses.replace(self.with_queue(CAKE), rate=SHAPED * self.rate)
 
     def with_loss(self, share: float) -> NetworkPath:
         """Return the same line with another share of losses."""

@@ -15,15 +15,15 @@ from earlybird.formatting import format_rate
 from earlybird.lazy import LateModule
 from earlybird.loading import resolve
 from earlybird.media import film_of
-from earlybird.planning.advice import advice, repeat_measurement, server_settings
-from earlybird.planning.answer import answer, document
-from earlybird.planning.beside import NONE, checked, usual
+from earlybird.planning.advice import advice, repeat_measurement, router_advice, server_settings
+from earlybird.planning.answer import answer, cake_mends, document
+from earlybird.planning.beside import NONE, checked, is_fifo, usual
 from earlybird.planning.candidates import BASELINE, Candidate, candidates
 from earlybird.planning.estimates import FormulaEstimate, formula_estimate
 from earlybird.planning.path import Measurements, NetworkPath, completed, merged
 from earlybird.planning.profiles import profile_named
 from earlybird.planning.sampler import BUDGET, Sampler
-from earlybird.planning.selection import SAMPLE_SIZES
+from earlybird.planning.selection import SAMPLE_SIZES, is_noticeably_longer
 from earlybird.planning.session import Session, SessionRunner
 from earlybird.planning.stream import StreamSpec, synthetic_clip
 from earlybird.player import LATE_SHARE_ALLOWED
@@ -121,6 +121,7 @@ class Plan:
     ends: tuple[Plan, ...] = ()  # the same over the fewest and the most losses that the measurement leaves open
     other: Plan | None = None  # the same with other traffic on the line, or without it
     larger_queue: Plan | None = None  # the same with a large queue, if the queue is assumed and drops packets
+    cake: Plan | None = None  # the same with other traffic and CAKE, if the queue makes the other traffic noticeable
     interface: str | None = None  # of the server, to the viewers
 
     @property
@@ -154,6 +155,11 @@ class Plan:
         """Shell commands to use the chosen sender, and comments that begin with #."""
         found = advice(self.choice.candidate, self.path, self.stream, self.longest_delay, self.interface)
         return found if self.is_settled else [*repeat_measurement(self.path), *found]
+
+    @property
+    def router_instructions(self) -> list[str]:
+        """Shell commands for the router in front of the line, if CAKE mends what other traffic does there."""
+        return router_advice(self.cake.path) if self.cake and cake_mends(self) else []
 
     def write_settings(self, path: str | Path) -> None:
         """Write a script that applies, checks and undoes the settings of a server for the chosen sender."""
@@ -313,6 +319,7 @@ class Question:
     ends: tuple[NetworkPath, ...]
     other: NetworkPath | None
     larger: NetworkPath | None
+    cake: NetworkPath | None
 
     @classmethod
     def of(cls, request: PlanRequest) -> Question:
@@ -323,9 +330,11 @@ class Question:
         ends = tuple(path.with_loss(share) for share in path.loss_ends if share != path.loss)
         other = None if traffic == NONE else path.with_traffic(NONE if path.beside != NONE else traffic)
         larger = path.with_queue(NETEM_QUEUE) if path.queue_is_assumed else None
-        stream = request.stream(path, senders, [*ends, *(line for line in (other, larger) if line)])
+        cake = path.with_traffic(traffic).with_cake() if other and is_fifo(path) else None
+        stream = request.stream(path, senders, [*ends, *(line for line in (other, larger, cake) if line)])
         check_it_fits(stream, path)
-        return cls(path, senders, stream, request.late_share, ends, other, larger)
+        cake = cake if cake and fits(stream, cake) else None
+        return cls(path, senders, stream, request.late_share, ends, other, larger, cake)
 
 
 def plan(request: PlanRequest, *, jobs: int | None = None, progress: bool | Report = False) -> Plan:
@@ -368,10 +377,13 @@ def plan(request: PlanRequest, *, jobs: int | None = None, progress: bool | Repo
 
     found = decided(question.path)
     drops = any(result.is_dropped_from for result in found.results)
+    beside = decided(question.other) if question.other else None
+    mends = beside is not None and is_delayed_by_others(found, beside)
     return dataclasses.replace(
         found,
         ends=tuple(map(decided, question.ends)),
-        other=decided(question.other) if question.other else None,
+        other=beside,
+        cake=decided(question.cake) if question.cake and mends else None,
         larger_queue=decided(question.larger) if question.larger and drops else None,
         interface=request.interface,
     )
@@ -397,11 +409,22 @@ def check_queue(path: NetworkPath) -> None:
         ) from error
 
 
+def is_delayed_by_others(one: Plan, other: Plan) -> bool:
+    """Return whether a film needs noticeably more with other traffic than without it."""
+    without, beside = sorted((one, other), key=lambda plan: plan.path.beside != NONE)
+    return is_noticeably_longer(beside.delay, without.delay, one.stream.noticeable)
+
+
+def fits(stream: StreamSpec, path: NetworkPath) -> bool:
+    """Return whether the link is as fast as the film."""
+    return stream.wire_rate / (1 - path.loss) <= path.rate
+
+
 def check_it_fits(stream: StreamSpec, path: NetworkPath) -> None:
     """Raise InputError if the link is slower than the film, with sufficient rates of link and film."""
-    needed = stream.wire_rate / (1 - path.loss)
-    if needed <= path.rate:
+    if fits(stream, path):
         return
+    needed = stream.wire_rate / (1 - path.loss)
     fitting = stream.clip.mean_rate * path.rate / needed
     raise InputError(
         f"rate = {format_rate(path.rate)}: the film has {format_rate(stream.clip.mean_rate)}, which is "

@@ -37,7 +37,7 @@ def render(plan: Plan) -> RenderableType:
 def instructions(plan: Plan) -> list[str]:
     """List what to do, in lines to copy."""
     title = "What to do on the server (--write-settings FILE.sh: as a script, which can undo it):"
-    return [title, *(f"  {line}" for line in plan.instructions)]
+    return [title, *(f"  {line}" for line in (*plan.instructions, *plan.router_instructions))]
 
 
 def description(plan: Plan) -> str:

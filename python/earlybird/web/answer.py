@@ -54,7 +54,7 @@ class Answer:
             [Row(view.cells(plan, result), result is plan.choice) for result in plan.results],
             view.explanation(plan),
             answer.warnings(plan),
-            plan.instructions,
+            [*plan.instructions, *plan.router_instructions],
             list(plan.path.facts),
             scenario_file.text(plan),
             plan.to_dict(),

@@ -138,8 +138,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     fn insert_incoming(&mut self, mut entry: ConnectionEntry, taken: AcceptedRange, payload: &[u8]) {
         entry.store_payload(taken, payload);
         entry.pending_events.add(EventKind::Incoming);
-        let id = self.insert(entry);
-        self.fit_route(id);
+        self.insert(entry);
     }
 
     /// Notifies the listener that the handshake of a connection with early data (Fast Open) is complete or failed: it counts
