@@ -135,6 +135,9 @@ def rate(text: str) -> int:
 def duration(text: str) -> float:
     """Read a duration as scenarios write it; return seconds."""
 
+def trace_times(text: str, file: str) -> list[int]:
+    """Return the milliseconds at which a trace has delivery opportunities; `file` names it in errors."""
+
 def schema() -> str:
     """Return the JSON schema of scenarios."""
 

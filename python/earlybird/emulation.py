@@ -51,16 +51,55 @@ def link(
     delay: str = "0ms",
     queue: str = "unlimited",
     loss: str | None = None,
+    loss_burst: float | None = None,
+    outages: Sequence[str] = (),
+    jitter: str | None = None,
+    jitter_correlation: str | None = None,
+    jitter_reorder: bool = False,
     reorder: str | None = None,
     duplicate: str | None = None,
 ) -> dict[str, Any]:
     """Describe one direction of a link as scenarios do, from the words of `earlybird emulate`."""
     channel: dict[str, Any] = {"delay": delay, "queue": _queue(queue, rate)}
+    channel |= {} if jitter is None else _varied(delay, jitter, jitter_correlation, reorder=jitter_reorder)
     channel |= {} if rate is None else {"rate": complete_rate(rate)}
     channel |= {} if trace is None else {"trace": str(Path(trace).resolve())}
-    channel |= {} if loss is None else {"loss": [{"bernoulli": {"probability": loss}}]}
+    channel |= {} if loss is None else {"loss": [_loss(loss, loss_burst)]}
+    channel |= {"outages": [_outage(text) for text in outages]} if outages else {}
     channel |= {} if reorder is None else {"reorder": {"probability": reorder, "delay": LATE}}
     return channel | ({} if duplicate is None else {"duplicate": {"probability": duplicate}})
+
+
+def _loss(share: str, burst: float | None) -> dict[str, Any]:
+    if burst is None:
+        return {"bernoulli": {"probability": share}}
+    return {"gilbert": {"ratio": share, "mean-burst": burst}}
+
+
+def _outage(text: str) -> dict[str, Any]:
+    """Read an outage: its length, start and period, such as ``2s@30s/60s``."""
+    duration, at, rest = text.partition("@")
+    start, slash, period = rest.partition("/")
+    if not at:
+        raise InputError(
+            f"outage = {text}: a length and a start, such as 2s@30s, or 2s@30s/60s to repeat it each 60 s."
+        )
+    return {"start": start, "duration": duration} | ({"period": period} if slash else {})
+
+
+def _varied(delay: str, jitter: str, correlation: str | None, *, reorder: bool) -> dict[str, Any]:
+    """Describe a delay that varies evenly by the jitter upwards and downwards, as netem's ``delay 50ms 10ms``."""
+    mean, half = parse_duration(delay), parse_duration(jitter)
+    rule: dict[str, Any] = {"correlation": correlation or 0, "reorder": reorder}
+    if mean is None or half is None:
+        return {"jitter": rule | {"distribution": {"uniform": jitter}}}  # the core tells what is wrong
+    if half > mean:
+        raise InputError(
+            f"jitter = {jitter}: more than the delay of {delay}, by which packets would come before they are sent."
+            f" Give --delay {jitter} or more."
+        )
+    least, width = (f"{round(1e9 * seconds)}ns" for seconds in (mean - half, 2 * half))
+    return {"delay": least, "jitter": rule | {"distribution": {"uniform": width}}}
 
 
 PACKET = 1500  # bytes; the smallest queue that is stated as a time

@@ -32,7 +32,7 @@ def make_run(document: Mapping[str, Any], seed: int) -> Result:
     if not place.is_relative_to(shipped_file("studies")):
         raise InputError(f"program = {document['program']}: it does not belong to a study.")
     values = runpy.run_path(str(place))[ENTRY](document["settings"], seed)
-    if unknown := values.keys() - studies().keys():
+    if unknown := {name for name, value in values.items() if not isinstance(value, str)} - studies().keys():
         raise InputError(f"{document['program']}: {', '.join(sorted(unknown))}: there are no such quantities.")
     disturbed = int(values.get("emulator_added_delay_p99_s", 0.0) > LATE_S)
     summary = {"seed": seed, **values, "disturbed": disturbed, "code_version": _core.code_version(KERNEL)}

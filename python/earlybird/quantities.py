@@ -36,5 +36,8 @@ def parse_share(value: str | float, what: str = "share") -> float:
     except ValueError:
         found = -1.0
     if not 0 <= found <= 1:
-        raise InputError(f"{what} = {value}: a share from 0 to 1, as a number or in per cent, such as 0.01 or 1%.")
+        meant = f" Did you mean {text}%?" if number == text and 1 < found <= 100 else ""
+        raise InputError(
+            f"{what} = {value}: a share from 0 to 1, as a number or in per cent, such as 0.01 or 1%.{meant}"
+        )
     return found

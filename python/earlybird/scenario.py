@@ -394,7 +394,7 @@ The unit of a trace's times.
 
 Trace: TypeAlias = str | list[int | Parameter] | Parameter
 """
-Delivery opportunities in mahimahi's format: a file, or its contents.
+Delivery opportunities of 1500 bytes, as mahimahi's: a file, or its contents. They repeat from the last time on.
 """
 
 
@@ -613,6 +613,38 @@ class AdaptiveDelay:
     talkspurt: int | Parameter | None = None
     """
     Units between two changes (default 50: one second of sound in packets of 20 ms).
+    """
+
+
+@dataclass(kw_only=True)
+class Arq:
+    """
+    Retransmissions by the link layer (ARQ, RFC 3366): HARQ and RLC of LTE, retries of Wi-Fi. What they bring over arrives late, in
+    order, and so makes jitter; what they give up is lost.
+
+    They take no capacity: `rate` is what the link has beside them. A packet needs (1 − pⁿ⁺¹)/(1 − p) transmissions on average,
+    and pⁿ⁺¹ of the packets are lost, at the entrance of the link as by the rules of `loss`.
+    """
+
+    delay: Time
+    """
+    Time from a transmission to the next one of the same packet: about 8ms in LTE.
+    """
+    loss: Fraction
+    """
+    Probability p that a transmission fails, below 1.
+    """
+    flow: str | None = None
+    """
+    Concerns only the packets of this flow or group; others are not lost.
+    """
+    reorder: bool | Parameter | None = None
+    """
+    Let packets pass those that are retransmitted (default false: they arrive in order).
+    """
+    retries: int | Parameter | None = None
+    """
+    Greatest number n of retransmissions of a packet, up to 100 (default 3).
     """
 
 
@@ -1230,42 +1262,6 @@ class Ingest:
 
 
 @dataclass(kw_only=True)
-class Loss:
-    """
-    A rule that loses packets at the entrance of a link.
-    """
-
-    list: DropList | None = None
-    """
-    Loses the packets with these numbers: counted per link in order of arrival from 0, retransmissions included.
-    """
-    bernoulli: Bernoulli | None = None
-    """
-    Loses each packet with the same probability, independently.
-    """
-    periodic: Periodic | None = None
-    """
-    Loses `burst` packets in a row once in every `period` packets.
-    """
-    gilbert_elliott: GilbertElliott | None = None
-    """
-    Loses packets by the state of a channel that is good or bad, with netem's parameters (`loss gemodel`).
-    """
-    gilbert: Gilbert | None = None
-    """
-    Loses packets in bursts of random length: the Gilbert–Elliott channel with 1−h = 1 and 1−k = 0, given by its loss rate and mean burst length.
-    """
-    four_state: FourState | None = None
-    """
-    Loses packets in bursts with gaps, and single packets between them, with netem's parameters (`loss state`).
-    """
-    fading: Fading | None = None
-    """
-    Loses every packet during fades of random length: Gilbert's channel over time instead of packets.
-    """
-
-
-@dataclass(kw_only=True)
 class Measure:
     """
     The measurements.
@@ -1332,6 +1328,30 @@ class NormalDelay:
     mean: Time
     """
     Mean of the distribution.
+    """
+
+
+@dataclass(kw_only=True)
+class Outage:
+    """
+    A time in which a link carries nothing, once or again and again.
+    """
+
+    duration: Time
+    """
+    Length of each.
+    """
+    start: Time
+    """
+    Start of the first one, from the start of the run.
+    """
+    period: Time | None = None
+    """
+    Time from the start of one to the start of the next, longer than `duration` (default: there is one only).
+    """
+    wait: bool | Parameter | None = None
+    """
+    Let packets wait in the queue until it ends, as in a handover (default false: those that arrive meanwhile are lost).
     """
 
 
@@ -1420,6 +1440,28 @@ class Pie:
     update: Time | None = None
     """
     Time from one change of the drop probability to the next (default 15 ms).
+    """
+
+
+@dataclass(kw_only=True)
+class Policer:
+    """
+    A token bucket that drops what it has no tokens for. It is full at first and fills with `rate` up to `burst`; a packet that
+    passes takes its bytes. It counts packets that other rules lose as well.
+    """
+
+    burst: int | Parameter
+    """
+    Size of the bucket in bytes, at least a packet. A smaller one than the rate times a round-trip time lets a TCP sender have
+    much less than the rate.
+    """
+    rate: Rate
+    """
+    Rate up to which packets pass.
+    """
+    flow: str | None = None
+    """
+    Counts and drops only the packets of this flow or group.
     """
 
 
@@ -1866,6 +1908,46 @@ class JitterDistribution:
 
 
 @dataclass(kw_only=True)
+class Loss:
+    """
+    A rule that loses packets at the entrance of a link.
+    """
+
+    list: DropList | None = None
+    """
+    Loses the packets with these numbers: counted per link in order of arrival from 0, retransmissions included.
+    """
+    bernoulli: Bernoulli | None = None
+    """
+    Loses each packet with the same probability, independently.
+    """
+    periodic: Periodic | None = None
+    """
+    Loses `burst` packets in a row once in every `period` packets.
+    """
+    gilbert_elliott: GilbertElliott | None = None
+    """
+    Loses packets by the state of a channel that is good or bad, with netem's parameters (`loss gemodel`).
+    """
+    gilbert: Gilbert | None = None
+    """
+    Loses packets in bursts of random length: the Gilbert–Elliott channel with 1−h = 1 and 1−k = 0, given by its loss rate and mean burst length.
+    """
+    four_state: FourState | None = None
+    """
+    Loses packets in bursts with gaps, and single packets between them, with netem's parameters (`loss state`).
+    """
+    fading: Fading | None = None
+    """
+    Loses every packet during fades of random length: Gilbert's channel over time instead of packets.
+    """
+    policer: Policer | None = None
+    """
+    Loses packets above a rate, as Linux' `tc … police`: a token bucket without a queue.
+    """
+
+
+@dataclass(kw_only=True)
 class Pert:
     """
     PERT's flags (defaults: the preset).
@@ -2260,6 +2342,10 @@ class Reverse:
     Differences of the right-to-left direction of a dumbbell's bottleneck: a slower link for ACKs, losses of ACKs, and the like.
     """
 
+    arq: Arq | None = None
+    """
+    Retransmissions by the link layer.
+    """
     delay: Time | None = None
     """
     Propagation time of the link (default: as the bottleneck's).
@@ -2276,6 +2362,10 @@ class Reverse:
     """
     Random loss before the queue.
     """
+    outages: list[Outage] | Parameter | None = None
+    """
+    Times in which the link carries nothing.
+    """
     rate: Rate | None = None
     """
     Rate of the link in bits per second (default: the bottleneck's).
@@ -2290,7 +2380,8 @@ class Reverse:
     """
     trace: Trace | None = None
     """
-    Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
+    Delivery opportunities of 1500 bytes instead of a rate: a file of mahimahi's, of seconds and Mb/s, or of CSV; or the times in
+    milliseconds.
     """
 
 
@@ -2304,6 +2395,10 @@ class Channel:
     """
     Propagation time of the link.
     """
+    arq: Arq | None = None
+    """
+    Retransmissions by the link layer.
+    """
     duplicate: Duplicate | None = None
     """
     Packets that arrive twice.
@@ -2315,6 +2410,10 @@ class Channel:
     loss: list[Loss] | Parameter | None = None
     """
     Random loss before the queue.
+    """
+    outages: list[Outage] | Parameter | None = None
+    """
+    Times in which the link carries nothing.
     """
     queue: Queue | None = None
     """
@@ -2334,7 +2433,8 @@ class Channel:
     """
     trace: Trace | None = None
     """
-    Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
+    Delivery opportunities of 1500 bytes instead of a rate: a file of mahimahi's, of seconds and Mb/s, or of CSV; or the times in
+    milliseconds.
     """
 
 
@@ -2380,6 +2480,10 @@ class Link:
     """
     The node at the receiving side.
     """
+    arq: Arq | None = None
+    """
+    Retransmissions by the link layer, in the forward direction only.
+    """
     duplicate: Duplicate | None = None
     """
     Packets that arrive twice, in the forward direction only.
@@ -2391,6 +2495,10 @@ class Link:
     loss: list[Loss] | Parameter | None = None
     """
     Random loss before the queue, in the forward direction only.
+    """
+    outages: list[Outage] | Parameter | None = None
+    """
+    Times in which the link carries nothing, in the forward direction only.
     """
     queue: Queue | None = None
     """
@@ -2414,7 +2522,8 @@ class Link:
     """
     trace: Trace | None = None
     """
-    Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
+    Delivery opportunities of 1500 bytes instead of a rate: a file of mahimahi's, of seconds and Mb/s, or of CSV; or the times in
+    milliseconds.
     """
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import statistics
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -71,6 +73,55 @@ def test_a_command_goes_on_when_a_disk_is_full(earlybird: Program, option: str) 
     assert finished.err.endswith("The file ends there; the command went on.\n")
 
 
+ECHO = """
+import socket
+far = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+far.bind(("0.0.0.0", 9000))
+while True:
+    far.sendto(*far.recvfrom(9))
+"""
+ASK = """
+import socket, sys, time
+near = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+near.settimeout(0.5)
+for _ in range(int(sys.argv[1])):
+    started = time.monotonic()
+    near.sendto(b"x", ("10.77.0.2", 9000))
+    try:
+        near.recv(9)
+        print(time.monotonic() - started)
+    except TimeoutError:
+        pass
+"""
+
+
+def round_trips(program: Program, count: int, *shape: str) -> tuple[list[float], dict[str, Any]]:
+    """Return the seconds of the echoes that came back over a link of this shape, and what its first direction did."""
+    far, near = ([sys.executable, "-c", text] for text in (ECHO, ASK))
+    shape = ("--rate", "10M", *shape, "--json")
+    finished = program("emulate", *shape, "--server", shlex.join(far), "--", *near, str(count))
+    assert finished.code == 0, finished
+    times, _, summary = finished.out.partition("{")
+    return [float(time) for time in times.split()], json.loads("{" + summary)["links"][0]
+
+
+@pytest.mark.usefixtures("_allowed")
+def test_jitter_varies_the_delay_up_and_down(program: Program) -> None:
+    times, _ = round_trips(program, 60, "--delay", "20ms", "--jitter", "10ms")
+    # Two delays from 10 to 30 ms: of 60 sums one is below 33 ms, surely. Without jitter all are 40 ms or more.
+    assert 0.020 <= min(times) < 0.033
+    assert statistics.median(times) > 0.033
+
+
+@pytest.mark.usefixtures("_allowed")
+@pytest.mark.parametrize("start", ["0s", "60s"])
+def test_an_outage_loses_all_packets_for_its_length(program: Program, start: str) -> None:
+    times, link = round_trips(program, 4, "--outage", f"60s@{start}")
+    assert link["packets_in"] == 4
+    assert link["packets_dropped"] == (4 if start == "0s" else 0)
+    assert (not times) == (start == "0s")
+
+
 @pytest.mark.usefixtures("_allowed")
 def test_servers_end_with_the_command() -> None:
     shape = link(rate="1M")
@@ -99,7 +150,18 @@ def command_lines() -> list[str]:
         (["--rate", "10"], ["--rate", "no unit", "10Mb/s"]),
         (["--rate", "1M", "--queue", "codell"], ["--queue", "codel"]),
         (["--rate", "1M", "--loss", "10"], ["--loss", "10%"]),
-        (["--rate", "1M", "--back-delay", "5"], ["--back-delay", "5"]),
+        (["--rate", "1M", "--back-delay", "5"], ["--back-delay", "did you mean `5ms`"]),
+        (["--rate", "1M", "--delay", "50"], ["--delay", "did you mean `50ms`"]),
+        (["--rate", "0"], ["--rate: `0` is zero; allowed: a number above 0"]),
+        (["--rate", "1M", "--loss", "1"], ["--loss: `1` loses every packet", "did you mean `1%`"]),
+        (["--rate", "1M", "--loss", "2%", "--loss-burst", "0.5"], ["--loss-burst: `0.5` is too small"]),
+        (["--rate", "1M", "--loss-burst", "3"], ["--loss-burst describes --loss"]),
+        (["--rate", "1M", "--jitter", "10ms"], ["jitter = 10ms: more than the delay of 0ms", "--delay 10ms"]),
+        (["--rate", "1M", "--delay", "50ms", "--jitter", "10"], ["--jitter: `10`", "did you mean `10ms`"]),
+        (["--rate", "1M", "--jitter-reorder"], ["--jitter-reorder describes --jitter"]),
+        (["--rate", "1M", "--outage", "2s"], ["outage = 2s", "2s@30s"]),
+        (["--rate", "1M", "--outage", "2@30s"], ["--outage: `2` has no unit", "did you mean `2s`"]),
+        (["--rate", "1M", "--outage", "2s@30s/1s"], ["--outage: `1s` is not longer than the outage"]),
         (["--rate", "1M", "--mtu", "100"], ["mtu", "1280"]),
         (["--rate", "1M", "--scenario", "some.toml"], ["--scenario", "--rate", "--set"]),
     ],

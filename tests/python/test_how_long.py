@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,6 @@ from earlybird.study.statements import estimation
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
 import how_long_confirmed
-import plan_confirmed
 from how_long import Wait, key
 from how_long_confirmed import upwards
 
@@ -110,5 +110,19 @@ def test_without_attempts_what_was_measured_is_shown_and_nothing_is_run(
     assert "sim: 0 of 0 sessions in time." in capsys.readouterr().out
 
 
+def plans() -> dict[str, Any]:
+    """Return the program of the study of repeated plans."""
+    return runpy.run_path(str(REPOSITORY / "studies" / "plan-confirmed" / "plans.py"))
+
+
 def test_every_case_of_the_repeated_plans_is_a_plan_that_can_be_asked_for() -> None:
-    assert {PlanRequest(**case).profile for case in plan_confirmed.CASES} <= {None, *PROFILES}
+    assert {PlanRequest(**case).profile for case in plans()["CASES"]} <= {None, *PROFILES}
+
+
+def test_a_recommendation_without_a_quicker_sender_did_not_hold() -> None:
+    measure = plans()["measure"]
+    line = {"bitrate": "300kb/s", "rate": "1Mb/s", "rtt": "60ms", "duration": "10s", "transports": ["cubic", "sack"]}
+    measure.__globals__["CASES"] = (line,)
+    found = measure({"case": 1, "sessions": 5}, 1)
+    assert (found["plan_holds_share"], found["recommended"]) == (1.0, "cubic")
+    assert found["plan_delay_s"] > 0.03

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import av
 import numpy as np
 import pytest
+from av.video.stream import VideoStream
 from typer.testing import CliRunner
 
 import earlybird
@@ -156,12 +158,39 @@ def test_what_a_sender_without_repair_loses_is_lost_in_the_film(tmp_path: Path) 
     assert not any(is_stalled(screen(image, 1)) for image in decoded(tmp_path / "seen.mp4")[50:])
 
 
-def test_pictures_of_a_file_are_found_by_number_forward_and_back() -> None:
-    with av.open(str(CLIP)) as container:
+def encoded(path: Path, codec: str) -> Path:
+    """Encode the clip again with B frames."""
+    with av.open(str(CLIP)) as film, av.open(str(path), "w") as container:
+        stream = container.add_stream(codec, rate=25, options={"bf": "2", "g": "40", "threads": "1"})
+        assert isinstance(stream, VideoStream)
+        stream.width, stream.height, stream.pix_fmt = 320, 180, "yuv420p"
+        for number, frame in enumerate(film.decode(video=0)):
+            frame.pts, frame.time_base, frame.pict_type = number, Fraction(1, 25), 0
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    return path
+
+
+@pytest.mark.parametrize(("ending", "codec"), [("mp4", "libx264"), ("ts", "libx264"), ("avi", "mpeg4")])
+def test_pictures_of_a_file_are_found_by_number_forward_and_back(ending: str, codec: str, tmp_path: Path) -> None:
+    path = encoded(tmp_path / f"film.{ending}", codec)
+    with av.open(str(path)) as container:
         every = [frame.to_ndarray(format="rgb24", width=160, height=90) for frame in container.decode(video=0)]
-    reader = FilmReader(CLIP, 160, 90)
+    assert len(every) == 300
+    reader = FilmReader(path, 160, 90)
     for number in (0, 1, 7, 8, 120, 121, 299, 3, 180):
         assert np.array_equal(reader.picture(number), every[number])
+
+
+def test_a_damaged_part_of_a_film_is_skipped(tmp_path: Path) -> None:
+    content, path = bytearray(CLIP.read_bytes()), tmp_path / "damaged.mp4"
+    middle = len(content) // 2
+    content[middle : middle + 30000] = bytes(30000)
+    path.write_bytes(content)
+    damaged, whole = FilmReader(path, 160, 90), FilmReader(CLIP, 160, 90)
+    differ = [not np.array_equal(damaged.picture(number), whole.picture(number)) for number in range(300)]
+    assert any(differ[100:])
+    assert not any(differ[:50])
 
 
 def test_a_film_from_a_file_shows_its_pictures(tmp_path: Path) -> None:

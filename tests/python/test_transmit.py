@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 CLIP = REPOSITORY / "media" / "test-clip.mp4"
 SECONDS = 3
+NO_LINK = 77
+"""The exit code of the script that finds no `ip`."""
 
 
 def free_port(kind: socket.SocketKind = socket.SOCK_DGRAM) -> int:
@@ -79,6 +82,25 @@ def test_a_file_arrives_byte_for_byte_in_its_own_time(clip: Path, tmp_path: Path
     assert time.monotonic() - began > SECONDS
     last = json.loads(out.splitlines()[-1])
     assert (last["bytes"], last["bytesOut"], last["pktRcvDrop"]) == (clip.stat().st_size, clip.stat().st_size, 0)
+
+
+@pytest.mark.parametrize("transport", ["earlybird-rt", "cubic-rack"])
+def test_a_file_arrives_over_a_link_of_1280_bytes(clip: Path, tmp_path: Path, transport: str) -> None:
+    copy, options = tmp_path / "copy.ts", f"latency=300&transport={transport}"
+    sender = shlex.join(command("transmit", "-q", f"file:{clip}", f"eb://127.0.0.1:4201?mode=listener&{options}"))
+    receiver = shlex.join(command("transmit", "--json", f"eb://127.0.0.1:4201?{options}", f"file:{copy}"))
+    script = f"ip link set lo mtu 1280 up || exit 77; {sender} & exec {receiver}"
+    tried = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--net", "sh", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=HUNG,
+        check=False,
+    )
+    if "unshare failed" in tried.stderr or tried.returncode == NO_LINK:
+        pytest.skip(f"this system gives no network of one's own: {tried.stderr}")
+    assert tried.returncode == 0, tried.stderr
+    assert copy.read_bytes() == clip.read_bytes()
 
 
 def test_what_goes_on_is_reported_to_prometheus_to_a_file_and_on_a_line(clip: Path, tmp_path: Path) -> None:

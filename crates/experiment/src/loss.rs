@@ -1,17 +1,46 @@
-//! Losses, jitter, reordering and duplication of a link, from scenario to simulator.
+//! Losses, outages, retransmission, jitter, reordering and duplication of a link, from scenario to simulator.
 
-use earlybird_scenario::{Channel, Fraction, Jitter as JitterModel, JitterDistribution, Loss as LossModel, Periodic};
-use earlybird_sim::{
-    CorrelatedBernoulli, DelayCorrelation, DelayDistribution, DelaySpikes, Duplication, Fading, FourState,
-    GilbertElliott, Impairments, Jitter, JitterSettings, Loss, LossRule, PacketFilter, Reordering,
+use earlybird_scenario::{
+    Arq as ArqModel, Channel, Fraction, Jitter as JitterModel, JitterDistribution, Loss as LossModel, Periodic, Time,
 };
-use earlybird_units::SeedTree;
+use earlybird_sim::{
+    Arq, ArqSettings, CorrelatedBernoulli, DelayCorrelation, DelayDistribution, DelaySpikes, Duplication, Fading,
+    FourState, GilbertElliott, Impairments, Jitter, JitterSettings, Loss, LossRule, Outage, Outages, PacketFilter,
+    Policer, Reordering,
+};
+use earlybird_units::{Instant, SeedTree};
 
 /// Finds the packets to which a rule applies, by the name of a flow or group.
 pub(crate) type FilterOf<'a> = &'a dyn Fn(Option<&str>) -> PacketFilter;
 
-pub(crate) fn losses_of(filter_of: FilterOf<'_>, models: &[LossModel], seeds: SeedTree) -> Vec<Loss> {
-    (0..).zip(models).map(|(index, model)| loss_of(filter_of, model, seeds.nth(index))).collect()
+pub(crate) fn losses_of(filter_of: FilterOf<'_>, channel: &Channel, seeds: SeedTree) -> Vec<Loss> {
+    let rules = (0..).zip(&channel.loss).map(|(index, model)| loss_of(filter_of, model, seeds.nth(index)));
+    rules.chain(outage_losses(channel, seeds)).chain(residual_losses(filter_of, channel, seeds)).collect()
+}
+
+/// Returns the rule for packets that arrive in an outage and do not wait.
+fn outage_losses(channel: &Channel, seeds: SeedTree) -> Option<Loss> {
+    let outages = outages_of(channel, false);
+    // It draws nothing.
+    (!outages.is_empty()).then(|| Loss::new(LossRule::Outage(outages), seeds.child("outages").random()))
+}
+
+/// Returns the rule for packets that the link's retransmissions give up.
+fn residual_losses(filter_of: FilterOf<'_>, channel: &Channel, seeds: SeedTree) -> Option<Loss> {
+    let rule = channel.arq.as_ref()?;
+    let probability = Arq::residual_loss(rule.loss.value(), rule.retries);
+    let random = seeds.child("arq").child("loss").random();
+    Some(Loss { filter: filter_of(rule.flow.as_deref()), ..Loss::new(LossRule::Bernoulli(probability), random) })
+}
+
+/// Returns the outages of a link in which packets wait, or those in which they are lost.
+pub(crate) fn outages_of(channel: &Channel, wait: bool) -> Outages {
+    let chosen = channel.outages.iter().filter(|outage| outage.wait == wait);
+    Outages::new(chosen.map(|outage| Outage {
+        start: Instant::ZERO + outage.start.duration(),
+        duration: outage.duration.duration(),
+        period: outage.period.map(Time::duration),
+    }))
 }
 
 fn loss_of(filter_of: FilterOf<'_>, model: &LossModel, seeds: SeedTree) -> Loss {
@@ -40,6 +69,7 @@ fn rule_of(model: &LossModel, seeds: SeedTree) -> LossRule {
                 [model.p13, model.p31(), model.p32, model.p23, model.p14].map(Fraction::value);
             LossRule::FourState(FourState::new(p13, p31, p32, p23, p14))
         }
+        LossModel::Policer(policer) => LossRule::Policer(Policer::new(policer.rate.rate(), policer.burst)),
         LossModel::Fading(fading) => LossRule::Fading(Fading::new(fading.ratio.value(), fading.mean_fade.duration())),
     }
 }
@@ -65,7 +95,19 @@ pub(crate) fn impairments_of(filter_of: FilterOf<'_>, channel: &Channel, seeds: 
         filter: filter_of(rule.flow.as_deref()),
     });
     let jitter = channel.jitter.as_ref().map(|rule| jitter_of(filter_of, rule, seeds.child("jitter")));
-    Impairments::new(reordering, duplication).with_jitter(jitter)
+    let arq = channel.arq.as_ref().map(|rule| arq_of(filter_of, rule, seeds.child("arq")));
+    Impairments::new(reordering, duplication).with_jitter(jitter).with_arq(arq)
+}
+
+fn arq_of(filter_of: FilterOf<'_>, rule: &ArqModel, seeds: SeedTree) -> Arq {
+    Arq::new(ArqSettings {
+        loss: rule.loss.value(),
+        retries: rule.retries,
+        delay: rule.delay.duration(),
+        reorders: rule.reorder,
+        filter: filter_of(rule.flow.as_deref()),
+        random: seeds.random(),
+    })
 }
 
 fn jitter_of(filter_of: FilterOf<'_>, rule: &JitterModel, seeds: SeedTree) -> Jitter {

@@ -5,7 +5,7 @@ use crate::bottleneck::bottleneck_of;
 use crate::default_window;
 use crate::endpoint::carrier_of;
 use crate::link_paths::no_route;
-use crate::loss::{impairments_of, losses_of};
+use crate::loss::{impairments_of, losses_of, outages_of};
 use crate::rates::rates_of;
 use crate::topology::{AppStart, FlowSpec, RoutePair, Topology};
 use crate::web::session;
@@ -373,11 +373,12 @@ fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: String,
         name,
         rate,
         changes,
+        outages: outages_of(channel, true),
         delay: channel.delay.duration(),
         limit: channel.queue.limit(),
         discipline: channel.queue.discipline(),
         random: seeds.child("queue").random(),
-        losses: losses_of(&|name| plan.filter_of(name), &channel.loss, seeds),
+        losses: losses_of(&|name| plan.filter_of(name), channel, seeds),
     };
     let id = network.add_link(ends[0], ends[1], settings);
     network.set_impairments(id, impairments_of(&|name| plan.filter_of(name), channel, seeds));

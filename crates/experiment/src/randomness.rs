@@ -68,6 +68,7 @@ fn of_channel(channel: &Channel) -> impl Iterator<Item = &'static str> {
     let keys = [
         (channel.loss.iter().any(is_drawn), "loss"),
         (channel.queue.is_random(), "queue"),
+        (channel.arq.is_some(), "arq"),
         (channel.jitter.is_some(), "jitter"),
         (channel.reorder.is_some(), "reorder"),
         (channel.duplicate.is_some(), "duplicate"),
@@ -77,7 +78,7 @@ fn of_channel(channel: &Channel) -> impl Iterator<Item = &'static str> {
 
 fn is_drawn(loss: &Loss) -> bool {
     match loss {
-        Loss::List(_) => false,
+        Loss::List(_) | Loss::Policer(_) => false,
         Loss::Periodic(periodic) => periodic.random_start,
         Loss::Bernoulli(bernoulli) => bernoulli.probability.value() > 0.0,
         Loss::Fading(fading) => fading.mean_fade > Time::default() && fading.ratio.value() > 0.0,

@@ -7,7 +7,9 @@ use crate::ecn::{marks, network_in_effect};
 use crate::endpoint::carrier_of;
 use crate::link_paths::link_names;
 use crate::plan::Plan;
-use earlybird_scenario::{Flow, Network, RateStep, Scenario, ScenarioError, Setting, Start, Time, visit_settings};
+use earlybird_scenario::{
+    Flow, Network, Outage, RateStep, Scenario, ScenarioError, Setting, Start, Time, visit_settings,
+};
 use earlybird_sim::Carrier;
 use earlybird_tcp::EcnMode;
 use std::collections::BTreeSet;
@@ -45,7 +47,7 @@ fn is_used(setting: &Setting, effect: &Effect) -> bool {
 
 fn complaint(setting: &Setting, scenario: &Scenario) -> ScenarioError {
     let late = scenario.flows.iter().find(|flow| setting.path == format!("flows.{}", flow.name));
-    let is_step = setting.path.contains("rate-steps");
+    let is_step = ["rate-steps", "outages"].iter().any(|key| setting.path.contains(key));
     let (problem, hint) = match (late, &setting.value) {
         _ if is_step => (
             "is declared but never used: it comes after the end, or changes nothing",
@@ -90,23 +92,26 @@ fn effect_of(scenario: &Scenario) -> Option<Effect> {
         flows.push((bare, format!("{} {carrier:?}", endpoint.transport)));
     }
     let mut network = network_in_effect(&scenario.network, &crossed, &answers);
-    drop_late_steps(&mut network, scenario.duration);
+    drop_late_changes(&mut network, scenario.duration);
     Some(Effect { flows, network })
 }
 
-/// Removes the changes of rates after the end of the run.
-fn drop_late_steps(network: &mut Network, end: Time) {
-    let is_in_time = |step: &RateStep| step.at < end;
+/// Removes the changes of rates and the outages after the end of the run.
+fn drop_late_changes(network: &mut Network, end: Time) {
+    let shorten = |steps: &mut Vec<RateStep>, outages: &mut Vec<Outage>| {
+        steps.retain(|step| step.at < end);
+        outages.retain(|outage| outage.start < end);
+    };
     match network {
         Network::Dumbbell(dumbbell) => {
-            dumbbell.bottleneck.rate_steps.retain(is_in_time);
-            dumbbell.access.rate_steps.retain(is_in_time);
-            dumbbell.reverse.iter_mut().for_each(|reverse| reverse.rate_steps.retain(is_in_time));
+            shorten(&mut dumbbell.bottleneck.rate_steps, &mut dumbbell.bottleneck.outages);
+            shorten(&mut dumbbell.access.rate_steps, &mut dumbbell.access.outages);
+            dumbbell.reverse.iter_mut().for_each(|reverse| shorten(&mut reverse.rate_steps, &mut reverse.outages));
         }
         Network::Links(links) => {
             for link in links {
-                link.rate_steps.retain(is_in_time);
-                link.reverse.iter_mut().for_each(|reverse| reverse.rate_steps.retain(is_in_time));
+                shorten(&mut link.rate_steps, &mut link.outages);
+                link.reverse.iter_mut().for_each(|reverse| shorten(&mut reverse.rate_steps, &mut reverse.outages));
             }
         }
     }

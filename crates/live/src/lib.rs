@@ -46,4 +46,4 @@ pub use clock::{Clock, ManualClock, MonotonicClock};
 pub use driver::{Application, Driver, Handle, Spawned, spawn};
 pub use error::Error;
 pub use event::Event;
-pub use stack::{Counters, Direction, Id, Limits, Observer, Settings, Stack};
+pub use stack::{AbandonedFrame, Counters, Direction, Id, Limits, Observer, Settings, Stack};

@@ -85,6 +85,12 @@ fn duration(text: &str) -> PyResult<f64> {
     Ok(time.duration().as_secs_f64())
 }
 
+/// Returns the times in milliseconds at which a trace has delivery opportunities of 1500 bytes; `file` names it in errors.
+#[pyfunction]
+fn trace_times(text: &str, file: &str) -> PyResult<Vec<u64>> {
+    earlybird_scenario::trace_times(text, file).map_err(scenario_error)
+}
+
 /// Returns the JSON schema of scenarios.
 #[pyfunction]
 fn schema() -> String {
@@ -126,6 +132,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_function(wrap_pyfunction!(rate, module)?)?;
     module.add_function(wrap_pyfunction!(duration, module)?)?;
+    module.add_function(wrap_pyfunction!(trace_times, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(transports, module)?)?;
     module.add_class::<scenario::ResolvedScenario>()?;

@@ -42,6 +42,8 @@ pub struct RelayAddress {
     pub connect_timeout: Duration,
     /// The timeout without data from the peer.
     pub idle_timeout: Duration,
+    /// The most relays that a listener serves at once.
+    pub max_peers: usize,
 }
 
 /// The encapsulation of TCP segments between relays.
@@ -79,8 +81,8 @@ pub(crate) const LATENCY: Duration = Duration::from_millis(120);
 /// SRT's defaults (`SRTO_CONNTIMEO`, `SRTO_PEERIDLETIMEO`).
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
-/// The longest latency and timeout.
-const LONGEST: Duration = Duration::from_secs(60);
+/// The longest latency and timeout, from an address or from a peer.
+pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 
 impl Address {
     /// Parses an address.
@@ -124,10 +126,14 @@ struct Options<'a> {
 }
 
 /// The options of eb://.
-const OPTIONS: [&str; 9] =
-    ["latency", "transport", "mode", "streamid", "via", "device", "local", "conntimeo", "peeridletimeo"];
+const OPTIONS: [&str; 10] =
+    ["latency", "transport", "mode", "streamid", "via", "device", "local", "conntimeo", "peeridletimeo", "maxpeers"];
 /// The options that need via=tun.
 const TUN_OPTIONS: [&str; 2] = ["device", "local"];
+/// The default of `maxpeers`: each peer takes the rate of the stream once.
+const MAX_PEERS: usize = 64;
+/// The largest value of `maxpeers`: half the connections of a stack, so that others can be refused with a reason.
+const MOST_PEERS: usize = 2048;
 /// The default name of the TUN device.
 const DEFAULT_DEVICE: &str = "earlybird";
 
@@ -187,6 +193,7 @@ impl Options<'_> {
             stream: self.option("streamid").unwrap_or_default(),
             connect_timeout: self.time("conntimeo", CONNECT_TIMEOUT, LONGEST)?,
             idle_timeout: self.time("peeridletimeo", IDLE_TIMEOUT, LONGEST)?,
+            max_peers: self.max_peers(is_listener)?,
         })
     }
 
@@ -249,6 +256,15 @@ impl Options<'_> {
     fn option(&self, name: &str) -> Option<String> {
         let mut pairs = self.url.query_pairs();
         pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+    }
+
+    fn max_peers(&self, is_listener: bool) -> Result<usize, AddressError> {
+        let Some(text) = self.option("maxpeers") else { return Ok(MAX_PEERS) };
+        if !is_listener {
+            return Err(error(self.text, "has the option `maxpeers`, which only a listener has"));
+        }
+        let number = text.parse().ok().filter(|number| (1..=MOST_PEERS).contains(number));
+        number.ok_or_else(|| error(self.text, &format!("has maxpeers={text}; allowed: 1 to {MOST_PEERS}")))
     }
 
     /// Parses a time: in milliseconds as in SRT, or with a unit.

@@ -36,13 +36,16 @@ struct StreamBuffers {
 
 /// The length prefix has 16 bits; no frame is longer either.
 const MAX_MESSAGE: usize = 1 << 16;
+/// The initial size of buffers: a frame is no longer than a packet of Ethernet. Longer messages of a stream let them grow, so that a
+/// peer that sends nothing holds hardly any memory.
+const BUFFER: usize = 2048;
 /// Bytes of the length prefix.
 const LENGTH_BYTES: usize = 2;
 
 impl MessageChannel {
     pub(crate) fn new(id: Id, has_frames: bool, now: Instant) -> Self {
         let framing = if has_frames { Framing::Frames } else { Framing::Stream(StreamBuffers::default()) };
-        Self { id, framing, rx: vec![0; MAX_MESSAGE], tx: Vec::new(), last_recv: now }
+        Self { id, framing, rx: vec![0; BUFFER], tx: Vec::new(), last_recv: now }
     }
 
     /// Sends a message. In real-time mode it belongs to a unit: frames of one unit are abandoned together.
@@ -120,9 +123,12 @@ impl MessageChannel {
                 Ok(Some(act(Message::read(&self.rx[..count]))))
             }
             Framing::Stream(stream) => {
-                let count = stack.read(self.id, &mut self.rx)?;
-                stream.rx.extend(&self.rx[..count]);
-                if count > 0 {
+                while !stream.has_message() {
+                    let count = stack.read(self.id, &mut self.rx)?;
+                    if count == 0 {
+                        return Ok(None);
+                    }
+                    stream.rx.extend(&self.rx[..count]);
                     self.last_recv = stack.now();
                 }
                 Ok(stream.take(&mut self.rx).map(|length| act(Message::read(&self.rx[..length]))))
@@ -160,9 +166,19 @@ impl MessageChannel {
 }
 
 impl StreamBuffers {
+    fn first_length(&self) -> Option<usize> {
+        self.rx.first_chunk().map(|length| usize::from(u16::from_be_bytes(*length)))
+    }
+
+    /// Returns whether the first message is complete.
+    fn has_message(&self) -> bool {
+        self.first_length().is_some_and(|length| self.rx.len() >= LENGTH_BYTES + length)
+    }
+
     /// Moves the first message into `into` if it is complete. Returns its length.
-    fn take(&mut self, into: &mut [u8]) -> Option<usize> {
-        let length = usize::from(u16::from_be_bytes(*self.rx.first_chunk()?));
+    fn take(&mut self, into: &mut Vec<u8>) -> Option<usize> {
+        let length = self.first_length()?;
+        into.resize(into.len().max(length), 0);
         let message = self.rx.get(LENGTH_BYTES..LENGTH_BYTES + length)?;
         into[..length].copy_from_slice(message);
         self.rx.drain(..LENGTH_BYTES + length);

@@ -25,6 +25,8 @@ pub enum Refusal {
     Busy = 3,
     /// The other relay uses another version of the protocol.
     Version = 4,
+    /// The listener serves as many relays as it may.
+    Full = 5,
     /// The peer is no relay. Never sent; derived from the failure of a connection.
     NotARelay = 254,
     /// A reason that this version does not define.
@@ -38,6 +40,7 @@ impl Refusal {
             2 => Self::WrongDirection,
             3 => Self::Busy,
             4 => Self::Version,
+            5 => Self::Full,
             _ => Self::Unknown,
         }
     }
@@ -52,6 +55,7 @@ impl std::fmt::Display for Refusal {
             Self::Version => {
                 "the other side uses another protocol version: use the same earlybird, and the same `transport`, on both"
             }
+            Self::Full => "the other side serves its maximum of relays: see `maxpeers`",
             Self::NotARelay => "the peer is not an earlybird relay",
             Self::Unknown => "the other side gave a reason that this version does not define",
         })

@@ -1,6 +1,6 @@
 //! The connections to other relays: connecting, handshake and reconnecting.
 
-use crate::address::{RelayAddress, Via};
+use crate::address::{LONGEST, RelayAddress, Via};
 use crate::framing::MessageChannel;
 use crate::message::{Direction, Message, Refusal, VERSION};
 use crate::source::MediaUnit;
@@ -9,6 +9,7 @@ use earlybird_live::{Event, Id, MonotonicClock, Stack};
 use earlybird_tcp::{Config, ListenConfig};
 use earlybird_units::{Duration, Instant};
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// The stack of a relay.
@@ -23,10 +24,18 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 /// A sender that is silent for this long is replaced if another one connects.
 const TAKEOVER_AFTER: Duration = Duration::from_secs(1);
 
+/// The largest number of connections, of all hosts and of one, whose handshake is not complete.
+const MAX_WAITING: usize = 256;
+const MAX_WAITING_PER_HOST: usize = 16;
+/// One host gets a quarter of a listener's places: several relays may share an address.
+const PLACES_PER_HOST: usize = 4;
+
 /// A connection to another relay.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) channel: MessageChannel,
+    /// The address of the peer's host, for a listener.
+    host: Option<IpAddr>,
     /// Whether the handshake of both relays is complete.
     pub(crate) is_ready: bool,
     /// Whether the TCP handshake is complete.
@@ -38,6 +47,8 @@ pub(crate) struct Peer {
     pub(crate) waiting: VecDeque<Arc<MediaUnit>>,
     /// Retransmissions of its connection.
     retransmissions: u64,
+    /// The unit of the last frame that its connection abandoned.
+    last_abandoned: Option<u64>,
     /// Whether the end of the stream was sent.
     pub(crate) is_end_sent: bool,
     /// Whether the connection has ended; it is removed in the next turn.
@@ -71,6 +82,8 @@ pub(crate) struct Peers {
     retry_at: Instant,
     /// Retransmissions of connections that were removed.
     retransmissions: u64,
+    /// Units that connections have abandoned, or had not delivered when they failed.
+    abandoned: u64,
     /// The number of handshakes that were completed.
     pub(crate) connected: u64,
     /// The reason for which the last attempt failed, if known.
@@ -101,6 +114,7 @@ impl Peers {
             all: Vec::new(),
             retry_at: Instant::ZERO,
             retransmissions: 0,
+            abandoned: 0,
             connected: 0,
             refusal: None,
             packets_before: 0,
@@ -117,6 +131,9 @@ impl Peers {
         }
         for index in 0..self.all.len() {
             self.handshake(stack, index);
+        }
+        for index in 0..self.all.len() {
+            self.count_abandoned(stack, index);
         }
         self.expire(stack, now);
         self.next_poll(now)
@@ -139,11 +156,38 @@ impl Peers {
         self.retransmissions + self.all.iter().map(|peer| peer.retransmissions).sum::<u64>()
     }
 
+    /// Returns the number of units that connections have abandoned, or had not delivered when they failed.
+    pub(crate) fn abandoned(&self) -> u64 {
+        self.abandoned
+    }
+
+    /// Counts the units that a connection has abandoned since the last call.
+    fn count_abandoned(&mut self, stack: &mut RelayStack, index: usize) {
+        let peer = &mut self.all[index];
+        while peer.is_ready
+            && let Ok(Some(frame)) = stack.poll_abandoned(peer.channel.id)
+        {
+            // Several frames of one unit are abandoned together.
+            let is_known = frame.unit.is_some() && frame.unit == peer.last_abandoned;
+            peer.last_abandoned = frame.unit.or(peer.last_abandoned);
+            self.abandoned += u64::from(!is_known && self.direction == Direction::Push);
+        }
+    }
+
+    /// Counts the units that a failed connection leaves: those that wait for it, and those that are not acknowledged.
+    fn count_left(&mut self, stack: &mut RelayStack, index: usize) {
+        self.count_abandoned(stack, index);
+        let peer = &self.all[index];
+        if peer.is_ready && self.direction == Direction::Push {
+            self.abandoned += peer.waiting.len() as u64 + stack.units_held(peer.channel.id).unwrap_or_default();
+        }
+    }
+
     fn open(&mut self, stack: &mut RelayStack, now: Instant) {
         while self.address.is_listener
             && let Some(id) = stack.accept(self.address.port())
         {
-            self.all.push(self.peer(id, now));
+            self.admit(stack, id, now);
         }
         if !self.address.is_listener && self.all.is_empty() && now >= self.retry_at {
             self.retry_at = now + RETRY_INTERVAL;
@@ -156,16 +200,40 @@ impl Peers {
         }
     }
 
+    /// Adds a connection of a listener, unless it or its host has too many whose handshake is not complete.
+    fn admit(&mut self, stack: &mut RelayStack, id: Id, now: Instant) {
+        let host = host_of(stack, id);
+        let waiting = || self.all.iter().filter(|peer| !peer.is_ready && !peer.is_gone);
+        let own = waiting().filter(|peer| peer.host == host).count();
+        if own >= MAX_WAITING_PER_HOST || waiting().count() >= MAX_WAITING {
+            // The connection may have ended already.
+            let _ = stack.abort(id);
+            return;
+        }
+        let peer = Peer { host, ..self.peer(id, now) };
+        self.all.push(peer);
+    }
+
+    /// Returns whether a listener serves as many relays as it may, or as many of that host: one host must not take all places.
+    fn is_full(&self, host: Option<IpAddr>) -> bool {
+        let most = self.address.max_peers;
+        let ready = || self.all.iter().filter(|peer| peer.is_ready && !peer.is_gone);
+        let own = ready().filter(|peer| peer.host == host).count();
+        ready().count() >= most || own >= most.div_ceil(PLACES_PER_HOST)
+    }
+
     fn peer(&self, id: Id, now: Instant) -> Peer {
         let channel = MessageChannel::new(id, self.config.real_time.framing, now);
         Peer {
             channel,
+            host: None,
             is_ready: false,
             is_established: false,
             started: now,
             latency: self.address.latency,
             waiting: VecDeque::new(),
             retransmissions: 0,
+            last_abandoned: None,
             is_end_sent: false,
             is_gone: false,
         }
@@ -218,6 +286,9 @@ impl Peers {
                 return self.refuse(stack, index, Refusal::Busy);
             }
             Some(other) => self.drop_peer(stack, other),
+            None if self.address.is_listener && self.is_full(self.all[index].host) => {
+                return self.refuse(stack, index, Refusal::Full);
+            }
             None => {}
         }
         let latency_ms = (latency.as_nanos() / 1_000_000) as u32;
@@ -260,8 +331,9 @@ impl Peers {
 
     /// Aborts a connection.
     pub(crate) fn drop_peer(&mut self, stack: &mut RelayStack, index: usize) {
-        let peer = &mut self.all[index];
-        if !peer.is_gone {
+        if !self.all[index].is_gone {
+            self.count_left(stack, index);
+            let peer = &mut self.all[index];
             peer.is_gone = true;
             // The connection may have ended already.
             let _ = stack.abort(peer.channel.id);
@@ -313,6 +385,11 @@ impl Peers {
     }
 }
 
+/// Returns the address of the host at the other end of a connection.
+fn host_of(stack: &RelayStack, id: Id) -> Option<IpAddr> {
+    stack.peer(id).ok().map(|(path, _)| path.remote.ip())
+}
+
 /// The expectations of the peer's handshake message.
 struct Handshake<'a> {
     address: &'a RelayAddress,
@@ -320,6 +397,11 @@ struct Handshake<'a> {
 }
 
 impl Handshake<'_> {
+    /// Returns the latency of both sides: the longer one, within the limit of addresses. A peer must not choose how much is buffered.
+    fn latency(&self, of_peer_ms: u32) -> Duration {
+        self.address.latency.max(Duration::from_millis(of_peer_ms.into()).min(LONGEST))
+    }
+
     /// Checks the message. Returns the latency that both sides use: the longer one, as in SRT.
     fn check(&self, message: Option<&Message<'_>>) -> Result<Duration, Refusal> {
         match message {
@@ -332,12 +414,35 @@ impl Handshake<'_> {
                 } else if stream != self.address.stream {
                     Err(Refusal::UnknownStream)
                 } else {
-                    Ok(self.address.latency.max(Duration::from_millis(latency_ms.into())))
+                    Ok(self.latency(latency_ms))
                 }
             }
-            Some(&Message::Welcome { latency_ms }) => Ok(Duration::from_millis(latency_ms.into())),
+            Some(&Message::Welcome { latency_ms }) => Ok(self.latency(latency_ms)),
             Some(&Message::Refused(refusal)) => Err(refusal),
             _ => Err(Refusal::Version),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::address::Address;
+
+    /// The symptom: a peer that asked for a latency of 49.7 days got it, and the relay buffered 444 MB in 20 s.
+    #[test]
+    fn the_latency_of_a_peer_is_bounded_in_hello_and_welcome() {
+        let latency = |text: &str, message: Message<'_>| {
+            let Ok(Address::Relay(address)) = Address::parse(text) else { panic!("{text}") };
+            Handshake { address: &address, direction: Direction::Pull }.check(Some(&message))
+        };
+        let hello =
+            |latency_ms| Message::Hello { version: VERSION, direction: Direction::Push, latency_ms, stream: "" };
+        for (of_peer, agreed) in [(0, 200), (200, 200), (1_500, 1_500), (60_001, 60_000), (u32::MAX, 60_000)] {
+            let agreed = Ok(Duration::from_millis(agreed));
+            assert_eq!(latency("eb://:4201?latency=200", hello(of_peer)), agreed, "{of_peer}");
+            let welcome = Message::Welcome { latency_ms: of_peer };
+            assert_eq!(latency("eb://127.0.0.1:4201?latency=200", welcome), agreed, "{of_peer}");
         }
     }
 }

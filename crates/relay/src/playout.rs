@@ -27,7 +27,7 @@ const MAX_SLEW: i64 = 1_000;
 impl ClockOffset {
     /// Records that a unit with this source time arrived now.
     pub(crate) fn update(&mut self, now: Instant, time_us: u64) {
-        let transit = micros(now) - time_us.cast_signed();
+        let transit = micros(now).saturating_sub_unsigned(time_us);
         if self.offset_us.is_none() {
             (self.offset_us, self.window_began, self.adjusted) = (Some(transit), now, now);
         }
@@ -38,6 +38,11 @@ impl ClockOffset {
         let shortest = self.shortest[0].map_or(transit, |shortest| shortest.min(transit));
         self.shortest[0] = Some(shortest);
         self.adjust(now, self.shortest[1].map_or(shortest, |before| before.min(shortest)));
+    }
+
+    /// Returns the offset in microseconds.
+    pub(crate) fn offset(&self) -> Option<i64> {
+        self.offset_us
     }
 
     fn adjust(&mut self, now: Instant, target: i64) {
@@ -56,8 +61,9 @@ impl ClockOffset {
 
     /// Returns the playout time of a unit with this source time.
     pub(crate) fn playout(&self, time_us: u64, latency: Duration) -> Instant {
-        let at = time_us.cast_signed() + self.offset_us.unwrap_or_default();
-        Instant::from_nanos(at.max(0).cast_unsigned() * 1_000) + latency
+        // A peer may send any time.
+        let at = self.offset_us.unwrap_or_default().saturating_add_unsigned(time_us);
+        Instant::from_nanos(at.max(0).cast_unsigned().saturating_mul(1_000)) + latency
     }
 }
 
@@ -81,9 +87,19 @@ pub(crate) struct PlayoutBuffer {
     partial: Option<PartialUnit>,
     /// The number of the next unit.
     next: Option<u32>,
+    /// The bytes of all units, with what each takes in memory.
+    size: usize,
     /// The number of units that were never complete.
     pub(crate) lost: u64,
 }
+
+/// The most bytes of units that wait for their playout: 60 s of 8 Mb/s. What a peer sends beyond that is dropped.
+const MAX_BYTES: usize = 64 << 20;
+/// The memory of a unit beside its bytes, rounded up.
+const UNIT_OVERHEAD: usize = 64;
+/// The most units that a gap in the numbers can stand for: five seconds, SRT's idle timeout, at 100 Mb/s. A larger one is another
+/// numbering, or the invention of a peer.
+const MAX_GAP: u32 = 1 << 16;
 
 #[derive(Debug)]
 struct PartialUnit {
@@ -107,6 +123,8 @@ impl PlayoutBuffer {
             None => None,
         };
         match partial {
+            // A full buffer drops the unit; it counts as lost by its number.
+            Some(partial) if self.size + size_of_unit(&partial.unit) > MAX_BYTES => self.partial = None,
             Some(done) if done.next == done.count => self.finish(done.unit),
             partial => self.partial = partial,
         }
@@ -114,17 +132,33 @@ impl PlayoutBuffer {
 
     /// Appends a complete unit. A gap in the numbers counts as lost units.
     fn finish(&mut self, unit: ReceivedUnit) {
-        let missing = self.next.map_or(0, |next| unit.number.wrapping_sub(next));
-        // Wrapping: unit numbers have 32 bits and streams may run for weeks.
-        self.lost += u64::from(missing);
+        self.skip_to(unit.number);
         self.next = Some(unit.number.wrapping_add(1));
+        self.size += size_of_unit(&unit);
         self.units.push_back(unit);
+    }
+
+    /// Counts the units before a number as lost.
+    fn skip_to(&mut self, number: u32) {
+        // Wrapping: unit numbers have 32 bits and streams may run for weeks.
+        let missing = self.next.map_or(0, |next| number.wrapping_sub(next));
+        self.lost += if missing <= MAX_GAP { u64::from(missing) } else { 0 };
     }
 
     /// Ends the stream after this number of units.
     pub(crate) fn end(&mut self, units: u32) {
-        self.lost += self.next.map_or(0, |next| u64::from(units.saturating_sub(next)));
+        self.skip_to(units);
         self.next = Some(units);
+    }
+
+    /// Returns the number of the next unit.
+    pub(crate) fn next(&self) -> Option<u32> {
+        self.next
+    }
+
+    /// Continues the numbers of an earlier connection to the same source.
+    pub(crate) fn continue_from(&mut self, next: Option<u32>) {
+        self.next = next;
     }
 
     /// Returns the source time of the first unit.
@@ -139,12 +173,18 @@ impl PlayoutBuffer {
     }
 
     pub(crate) fn pop(&mut self) -> Option<ReceivedUnit> {
-        self.units.pop_front()
+        let unit = self.units.pop_front()?;
+        self.size -= size_of_unit(&unit);
+        Some(unit)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.units.is_empty()
     }
+}
+
+fn size_of_unit(unit: &ReceivedUnit) -> usize {
+    unit.bytes.len() + UNIT_OVERHEAD
 }
 
 impl PartialUnit {
@@ -197,6 +237,45 @@ mod tests {
         assert_eq!(offset.playout(2_000_000, Duration::ZERO), millis(2_020));
         offset.update(millis(5_000), 4_990_000);
         assert_eq!(offset.playout(6_000_000, Duration::ZERO), millis(6_010), "a shorter path applies at once, too");
+    }
+
+    /// The symptom: with the latency of a peer a relay buffered 444 MB in 20 s.
+    #[test]
+    fn the_buffer_is_bounded_in_bytes() {
+        let (mut buffer, bytes) = (PlayoutBuffer::default(), vec![7; 500_000]);
+        for unit in 0..2_000 {
+            buffer.push(&Fragment { bytes: &bytes[..50_000], ..part(unit, 0, 1) });
+        }
+        let held = buffer.units.len();
+        assert_eq!(held, MAX_BYTES / (50_000 + UNIT_OVERHEAD));
+        while buffer.pop().is_some() {}
+        buffer.push(&part(2_000, 0, 1));
+        assert_eq!((buffer.size, buffer.lost), (2 + UNIT_OVERHEAD, 2_000 - held as u64));
+        for index in 0..u8::MAX {
+            buffer.push(&Fragment { bytes: &bytes, ..part(2_001, index, u8::MAX) });
+        }
+        assert!(buffer.partial.is_none() && buffer.units.len() == 1, "nor may a unit that is not complete be larger");
+    }
+
+    /// The symptom: a peer could set `pktRcvDrop` to any value with one message.
+    #[test]
+    fn a_peer_cannot_invent_billions_of_lost_units() {
+        let mut buffer = PlayoutBuffer::default();
+        for unit in [0, 4_000_000_000, 3, 100_000, 100_002] {
+            buffer.push(&part(unit, 0, 1));
+        }
+        assert_eq!(buffer.lost, 1);
+        buffer.end(u32::MAX);
+        assert_eq!(buffer.lost, 1);
+    }
+
+    /// A playout time beyond the end of the clock.
+    #[test]
+    fn any_time_of_a_peer_has_a_playout_time() {
+        let mut offset = ClockOffset::default();
+        offset.update(millis(1), u64::MAX >> 16);
+        assert!(offset.playout(u64::MAX, Duration::from_secs(60)) > millis(1));
+        assert_eq!(offset.playout(0, Duration::ZERO), millis(0));
     }
 
     fn part(unit: u32, index: u8, count: u8) -> Fragment<'static> {

@@ -222,6 +222,7 @@ impl<'a> RelayApp<'a> {
             LocalEnd::Receiving { receiver, .. } => receiver.snapshot(),
         };
         counters.retransmissions = self.peers.retransmissions();
+        counters.dropped += self.peers.abandoned();
         Report {
             at: stack.now(),
             peers: ready().count(),

@@ -34,7 +34,7 @@ pub struct Counters {
     pub bytes: u64,
     /// Bytes of units that were passed to the sink, or sent to relays (counted once per relay).
     pub bytes_out: u64,
-    /// Units that were dropped before sending: too old, no room, or no relay connected.
+    /// Units that were dropped: too old to be sent or to be repaired, no room, no relay connected, or the connection failed.
     pub dropped: u64,
     /// Units that were not complete at their deadline.
     pub lost: u64,

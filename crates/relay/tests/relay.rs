@@ -277,6 +277,41 @@ fn streams_with_another_name_are_refused() {
     assert_eq!(sender.drain().peers, 0);
 }
 
+/// The symptom: 4,096 idle receivers kept the genuine one out for 27 s, and it did not learn why.
+#[test]
+fn a_listener_refuses_more_relays_than_maxpeers_with_a_reason() {
+    let (middle, entry) = (free(), free());
+    let sender = Running::new(&format!("udp://{entry}"), &format!("eb://{middle}?mode=listener&maxpeers=1"));
+    // An attempt before it listens would be repeated only after the second receiver has connected.
+    sleep(Duration::from_millis(300));
+    let receivers = [(); 2].map(|()| {
+        let receiver = Running::new(&format!("eb://{middle}"), &format!("udp://{}", free()));
+        sleep(Duration::from_secs(1));
+        receiver
+    });
+    let [first, second] = receivers.map(Running::drain);
+    assert_eq!(first.refusal, None);
+    assert!(second.refusal.is_some_and(|reason| reason.contains("maxpeers")));
+    assert_eq!(sender.drain().reconnects, 0);
+}
+
+/// The symptom: units under way to a receiver that vanished were in no counter.
+#[test]
+fn units_in_flight_to_a_receiver_that_vanishes_are_counted() {
+    let (middle, entry) = (free(), free());
+    let sender = Running::new(&format!("udp://{entry}"), &format!("eb://{middle}?mode=listener&latency=200"));
+    let receiver = Running::new(&format!("eb://{middle}?latency=200"), &format!("udp://{}", free()));
+    sleep(Duration::from_secs(1));
+    let source = Source::new(&entry);
+    sleep(Duration::from_millis(500));
+    let arrived = receiver.drain().counters.units;
+    sleep(Duration::from_millis(500));
+    source.stop();
+    let sent = sender.drain().counters;
+    assert!(sent.units > arrived + 100, "{sent:?}");
+    assert!(sent.dropped + arrived >= sent.units, "{sent:?}, {arrived} arrived");
+}
+
 /// As an unprivileged user.
 #[test]
 fn missing_privileges_are_explained() {

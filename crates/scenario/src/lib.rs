@@ -37,6 +37,7 @@ pub use model::*;
 pub use perturbations::{Setting, visit_settings};
 pub use resolver::{Resolver, is_network, resolve, resolve_in};
 pub use schema::schema;
+pub use traces::trace_times;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -23,9 +23,11 @@ pub use earlybird_transport::{
     RealTime, Recovery, Reno, RetransmissionTimer, SendLimit, Srt, Undo, WindowLimit, WindowReduction,
 };
 pub use frames::{Frames, SizeUnit, TimeUnit};
-pub use impairment::{DelaySpikes, Duplicate, Jitter, JitterDistribution, NormalDelay, ParetoDelay, Reorder};
+pub use impairment::{
+    Arq, DelaySpikes, Duplicate, Jitter, JitterDistribution, NormalDelay, Outage, ParetoDelay, Reorder,
+};
 pub use ingest::{Encoder, Film, Ingest, Sound};
-pub use loss::{Bernoulli, DropList, Fading, FourState, Gilbert, GilbertElliott, Loss, Periodic};
+pub use loss::{Bernoulli, DropList, Fading, FourState, Gilbert, GilbertElliott, Loss, Periodic, Policer};
 pub use measure::{Bursts, Measure, Seeds, Sweep};
 pub use network::{Channel, Dumbbell, Link, Network, Reverse};
 pub use queue::*;

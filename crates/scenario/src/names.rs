@@ -62,6 +62,7 @@ impl Loss {
             Self::Gilbert(_) => "gilbert",
             Self::FourState(_) => "four-state",
             Self::Fading(_) => "fading",
+            Self::Policer(_) => "policer",
         }
     }
 
@@ -75,6 +76,7 @@ impl Loss {
             Self::Gilbert(rule) => rule.flow.as_deref(),
             Self::FourState(rule) => rule.flow.as_deref(),
             Self::Fading(rule) => rule.flow.as_deref(),
+            Self::Policer(rule) => rule.flow.as_deref(),
         }
     }
 }

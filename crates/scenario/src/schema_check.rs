@@ -112,6 +112,7 @@ fn check_list(value: &Value, schema: SchemaNode<'_>, inner: SchemaNode<'_>, path
 
 fn check_scalar(value: &Value, schema: SchemaNode<'_>, path: &str) -> Result<(), ScenarioError> {
     let result = match schema.format() {
+        "time-with-unit" if is_delay(path) => Time::parse_delay(&text_of(value)).map(drop),
         "time-with-unit" => text_of(value).parse::<Time>().map(drop),
         "rate-with-unit" => text_of(value).parse::<Rate>().map(drop),
         "share" => text_of(value).parse::<Fraction>().map(drop),
@@ -119,6 +120,11 @@ fn check_scalar(value: &Value, schema: SchemaNode<'_>, path: &str) -> Result<(),
         _ => check_plain(value, schema, path),
     };
     result.map_err(|error| error.at(path).or_hint(schema.description()))
+}
+
+/// Returns whether the time at a path is a delay of the network, which is a matter of milliseconds.
+fn is_delay(path: &str) -> bool {
+    path.starts_with("network.") && path.split('.').any(|key| matches!(key, "delay" | "jitter" | "mean-fade"))
 }
 
 fn check_plain(value: &Value, schema: SchemaNode<'_>, path: &str) -> Result<(), ScenarioError> {

@@ -1,5 +1,7 @@
 //! Trace files: read when the scenario is resolved, so that the resolved scenario is all that a run needs.
 
+mod throughput;
+
 use crate::document::step_to;
 use earlybird_transport::ScenarioError;
 use serde_json::{Value, json};
@@ -28,7 +30,7 @@ fn read_one(channel: Option<&mut Value>, folder: &Path, path: &str) -> Result<()
     let Some(file) = trace.as_str() else { return Ok(()) };
     let path = format!("{path}.trace");
     let text = read_file(folder, file, &path)?;
-    *trace = json!(parse(&text, file).map_err(|error| error.at(&path))?);
+    *trace = json!(trace_times(&text, file).map_err(|error| error.at(&path))?);
     Ok(())
 }
 
@@ -43,14 +45,25 @@ pub(crate) fn read_file(folder: &Path, file: &str, path: &str) -> Result<String,
     })
 }
 
+/// Returns the times of delivery opportunities of 1500 bytes in milliseconds, from a trace in mahimahi's format, or of a time
+/// in seconds and a rate in Mb/s per line, or from CSV with names of columns; `file` names it in errors.
+///
+/// # Errors
+/// If it is none of these, at no path.
+pub fn trace_times(text: &str, file: &str) -> Result<Vec<u64>, ScenarioError> {
+    // Windows programs mark UTF-8.
+    let text = text.trim_start_matches('\u{feff}');
+    if throughput::has_columns(text) { throughput::opportunities(text, file) } else { times_of_lines(text, file) }
+}
+
 /// Reads one time in milliseconds per line.
-fn parse(text: &str, file: &str) -> Result<Vec<u64>, ScenarioError> {
+fn times_of_lines(text: &str, file: &str) -> Result<Vec<u64>, ScenarioError> {
     let mut times: Vec<u64> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let error = |problem: &str| {
-            ScenarioError::new("", format!("is {problem} in line {number} of {file}"))
-                .text(line)
-                .allowed("one time in whole milliseconds per line, never falling")
+            ScenarioError::new("", format!("is {problem} in line {number} of {file}")).text(line).allowed(
+                "one time in whole milliseconds per line, never falling; or seconds and Mb/s, or CSV with names",
+            )
         };
         let time: u64 = line.trim().parse().map_err(|_| error("not a time"))?;
         if times.last().is_some_and(|last| time < *last) {

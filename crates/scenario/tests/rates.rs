@@ -1,6 +1,6 @@
 //! Links whose rate changes, and the files that say how.
 
-use earlybird_scenario::{Network, Trace, canonical_json, resolve, resolve_in};
+use earlybird_scenario::{Network, Trace, canonical_json, resolve, resolve_in, trace_times};
 use rstest::rstest;
 use std::path::{Path, PathBuf};
 
@@ -46,17 +46,17 @@ fn the_times_of_a_trace_become_part_of_the_scenario() {
 #[case(
     "word",
     "1\ntwo\n3\n",
-    "network.links.a-b.trace: `two` is not a time in line 2 of cell.mahi; allowed: one time in whole milliseconds per line, never falling."
+    "network.links.a-b.trace: `two` is not a time in line 2 of cell.mahi; allowed: one time in whole milliseconds per line, never falling; or seconds and Mb/s, or CSV with names."
 )]
 #[case(
     "gap",
     "1\n\n3\n",
-    "network.links.a-b.trace: is not a time in line 2 of cell.mahi; allowed: one time in whole milliseconds per line, never falling."
+    "network.links.a-b.trace: is not a time in line 2 of cell.mahi; allowed: one time in whole milliseconds per line, never falling; or seconds and Mb/s, or CSV with names."
 )]
 #[case(
     "back",
     "1\n7\n6\n",
-    "network.links.a-b.trace: `6` is earlier than the line before in line 3 of cell.mahi; allowed: one time in whole milliseconds per line, never falling."
+    "network.links.a-b.trace: `6` is earlier than the line before in line 3 of cell.mahi; allowed: one time in whole milliseconds per line, never falling; or seconds and Mb/s, or CSV with names."
 )]
 #[case("empty", "", "network.links.a-b.trace: `cell.mahi` is empty; allowed: at least one time in milliseconds.")]
 #[case(
@@ -67,6 +67,40 @@ fn the_times_of_a_trace_become_part_of_the_scenario() {
 fn a_bad_trace_is_named_with_its_line(#[case] folder: &str, #[case] content: &str, #[case] expected: &str) {
     let error = resolve_in(&folder_with(folder, content), &with_trace(), &[]).expect_err("a bad trace");
     assert_eq!(error.to_string(), expected);
+}
+
+/// 8 Mb/s for half a second are 333.3 opportunities of 1500 bytes.
+#[rstest]
+#[case("0 8\n0.5 4\n", "two columns: seconds and Mb/s")]
+#[case("# a comment\n0.0\t8.0\n0.5\t4.0\n", "tabs")]
+#[case("time_ms;Mbps\n0;8\n500;4\n", "milliseconds by name")]
+#[case("time;speed\n0;8\n0,5;4,0\n", "decimal commas")]
+#[case("Elapsed time,DL rate kbps,UL rate kbps\n10,8000,1\n10.5,4000,1\n", "blanks in names, times from 10 s on")]
+#[case("\u{feff}seconds throughput_bps\n0 8000000\n0.5 4000000\n", "bits per second, marked as UTF-8")]
+fn a_trace_of_seconds_and_rates_has_opportunities_of_the_same_rate(#[case] content: &str, #[case] what: &str) {
+    let times = trace_times(content, "trace").expect("a trace");
+    let before = times.iter().filter(|at| **at <= 500).count();
+    assert_eq!((before, times.len(), times.last()), (333, 500, Some(&1000)), "{what}");
+    assert!(times.windows(2).all(|pair| pair[0] <= pair[1]));
+}
+
+#[test]
+fn a_trace_without_dates_that_are_numbers_has_a_line_a_second() {
+    let text = "Timestamp,Speed,DL_bitrate,UL_bitrate\n2019.11.28_07.27.20,1,12000,5\n2019.11.28_07.27.21,1,6000,5\n";
+    let times = trace_times(text, "trace").expect("a trace");
+    assert_eq!((times[0], times[999], times.last()), (1, 1000, Some(&2000)));
+    assert_eq!(times.len(), 1500);
+}
+
+#[rstest]
+#[case("0 8\n0 4\n", "`trace` has times that do not rise; allowed: at least two lines with rising times.")]
+#[case("0 0\n1 0\n", "`trace` has no rates; allowed: rates of 0 or more, and one of them above.")]
+#[case(
+    "time,place,rate\n0,here,2\n",
+    "`trace` has times that do not rise; allowed: at least two lines with rising times."
+)]
+fn a_bad_throughput_trace_is_named(#[case] content: &str, #[case] expected: &str) {
+    assert_eq!(trace_times(content, "trace").expect_err("a bad trace").to_string().trim_start_matches(": "), expected);
 }
 
 #[test]

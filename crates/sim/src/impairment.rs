@@ -1,7 +1,9 @@
-//! Jitter, reordering and duplication of packets at the far end of a link.
+//! Jitter, retransmission, reordering and duplication of packets at the far end of a link.
 
+mod arq;
 mod jitter;
 
+pub use arq::{Arq, ArqSettings};
 pub use jitter::{DelayCorrelation, DelayDistribution, DelaySpikes, Jitter, JitterSettings};
 
 use crate::packet::Packet;
@@ -61,9 +63,11 @@ pub struct Duplication {
     pub filter: PacketFilter,
 }
 
-/// Jitter, reordering and duplication on one link.
+/// Jitter, retransmission, reordering and duplication on one link.
 #[derive(Clone, Debug, Default)]
 pub struct Impairments {
+    /// Retransmissions by the link, if any: they come first.
+    pub arq: Option<Box<Arq>>,
     /// Additional delays, if any. Reordering and duplication come after them.
     pub jitter: Option<Box<Jitter>>,
     /// Reordering, if any.
@@ -98,13 +102,20 @@ impl Impairments {
         Self { jitter: jitter.map(Box::new), ..self }
     }
 
-    /// Returns whether there is an impairment.
-    pub(crate) fn is_any(&self) -> bool {
-        self.jitter.is_some() || self.reordering.is_some() || self.duplication.is_some()
+    /// Adds retransmission.
+    #[must_use]
+    pub fn with_arq(self, arq: Option<Arq>) -> Self {
+        Self { arq: arq.map(Box::new), ..self }
     }
 
-    /// Returns the arrival of a packet that would arrive at `arrival` without jitter.
+    /// Returns whether there is an impairment.
+    pub(crate) fn is_any(&self) -> bool {
+        self.arq.is_some() || self.jitter.is_some() || self.reordering.is_some() || self.duplication.is_some()
+    }
+
+    /// Returns the arrival of a packet that would arrive at `arrival` without retransmission and jitter.
     pub(crate) fn delayed(&mut self, arrival: Timestamp, packet: &Packet) -> Timestamp {
+        let arrival = self.arq.as_mut().map_or(arrival, |arq| arq.delayed(arrival, packet));
         self.jitter.as_mut().map_or(arrival, |jitter| jitter.delayed(arrival, packet))
     }
 

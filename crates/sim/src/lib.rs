@@ -18,6 +18,7 @@ mod link;
 mod loss;
 mod network;
 mod observer;
+mod outages;
 mod packet;
 mod packet_filter;
 mod packet_network;
@@ -38,13 +39,14 @@ pub use external_stack::{ExternalConnection, ExternalDatagram, ExternalEvent, Ex
 pub use flow_stats::{FlowEnd, FlowGauges};
 pub use ids::{EndpointId, FlowId, GroupId, LinkId, NodeId, RouteId};
 pub use impairment::{
-    CorrelatedBernoulli, DelayCorrelation, DelayDistribution, DelaySpikes, Duplication, Impairments, Jitter,
-    JitterSettings, Reordering,
+    Arq, ArqSettings, CorrelatedBernoulli, DelayCorrelation, DelayDistribution, DelaySpikes, Duplication, Impairments,
+    Jitter, JitterSettings, Reordering,
 };
 pub use link::{Arrivals, Counters, Link, LinkCounts, LinkReading, LinkSettings};
-pub use loss::{Fading, FourState, GilbertElliott, Loss, LossRule};
+pub use loss::{Fading, FourState, GilbertElliott, Loss, LossRule, Policer};
 pub use network::{Network, NoRoute, fewest_links};
 pub use observer::{DropCause, Observer, PacketEvent};
+pub use outages::{Outage, Outages};
 pub use packet::{Content, Packet};
 pub use packet_filter::PacketFilter;
 pub use packet_network::PacketNetwork;

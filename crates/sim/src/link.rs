@@ -12,8 +12,9 @@ mod reading;
 
 use crate::loss::Loss;
 use crate::observer::DropCause;
+use crate::outages::Outages;
 use crate::packet::Packet;
-use crate::service_schedule::RateChanges;
+use crate::service_schedule::{RateChanges, bits_with_outages};
 use crate::timestamp::Timestamp;
 use crate::transmission_clock::TransmissionClock;
 use earlybird_queue::{Discipline, QueueLimit};
@@ -37,6 +38,8 @@ pub struct LinkSettings {
     pub rate: Rate,
     /// Changes of the rate.
     pub changes: Option<RateChanges>,
+    /// Times in which packets wait and nothing is sent. They do not apply to delivery opportunities.
+    pub outages: Outages,
     /// Propagation time.
     pub delay: Duration,
     /// Capacity of the queue.
@@ -56,6 +59,7 @@ impl LinkSettings {
             name: name.to_owned(),
             rate,
             changes: None,
+            outages: Outages::default(),
             delay: Duration::ZERO,
             limit: QueueLimit::Unlimited,
             discipline: Discipline::DropTail,
@@ -66,6 +70,9 @@ impl LinkSettings {
 
     /// Returns how many bits the link could send before `end`.
     pub fn bits_before(&self, end: Instant) -> f64 {
+        if !self.outages.is_empty() {
+            return bits_with_outages(self.rate, self.changes.as_ref(), &self.outages, end);
+        }
         let constant = || self.rate.bits_per_second() as f64 * end.as_secs_f64();
         self.changes.as_ref().map_or_else(constant, |changes| changes.bits_before(end, self.rate))
     }

@@ -2,10 +2,13 @@
 
 mod fading;
 mod markov;
+mod policer;
 
 pub use fading::Fading;
 pub use markov::{FourState, GilbertElliott};
+pub use policer::Policer;
 
+use crate::outages::Outages;
 use crate::packet::Packet;
 use crate::packet_filter::PacketFilter;
 use earlybird_units::{Instant, Random};
@@ -34,6 +37,10 @@ pub enum LossRule {
     FourState(FourState),
     /// Packets that arrive during a fade.
     Fading(Fading),
+    /// Packets that arrive during an outage.
+    Outage(Outages),
+    /// Packets above a rate.
+    Policer(Policer),
 }
 
 /// A loss rule with its state. It counts only the packets that its filter selects.
@@ -72,6 +79,8 @@ impl Loss {
             LossRule::GilbertElliott(channel) => channel.is_lost(&mut self.random),
             LossRule::FourState(channel) => channel.is_lost(&mut self.random),
             LossRule::Fading(channel) => channel.is_bad_at(now, &mut self.random),
+            LossRule::Outage(outages) => outages.is_down(now),
+            LossRule::Policer(policer) => policer.drops(now, packet.bytes),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Service times of an event-driven link: at a rate that may change, or at given times.
 
+use crate::outages::Outages;
 use crate::timestamp::Timestamp;
 use crate::transmission_clock::TransmissionClock;
 use earlybird_units::{Duration, Instant, Rate};
@@ -35,9 +36,31 @@ impl RateChanges {
 }
 
 fn bits_of_steps(steps: &[(Instant, Rate)], first: Rate, end: Instant) -> f64 {
+    bits_of_spells(steps, first, end, |from, to| to - from)
+}
+
+/// Returns how many bits could be sent before `end`, with `first` as the rate before the first step.
+pub(crate) fn bits_with_outages(first: Rate, changes: Option<&RateChanges>, outages: &Outages, end: Instant) -> f64 {
+    match changes {
+        Some(opportunities @ RateChanges::Opportunities(_)) => opportunities.bits_before(end, first),
+        Some(RateChanges::Steps(steps)) => bits_of_spells(steps, first, end, |from, to| outages.up_between(from, to)),
+        None => bits_of_spells(&[], first, end, |from, to| outages.up_between(from, to)),
+    }
+}
+
+/// Adds up the spells between steps, of each of which `used` returns the time in which bits are sent.
+fn bits_of_spells(
+    steps: &[(Instant, Rate)],
+    first: Rate,
+    end: Instant,
+    used: impl Fn(Instant, Instant) -> Duration,
+) -> f64 {
     let starts = [(Instant::ZERO, first)].into_iter().chain(steps.iter().copied());
     let ends = steps.iter().map(|(at, _)| *at).chain([end]);
-    starts.zip(ends).map(|((from, rate), to)| rate.bits_per_second() as f64 * (to.min(end) - from).as_secs_f64()).sum()
+    starts
+        .zip(ends)
+        .map(|((from, rate), to)| rate.bits_per_second() as f64 * used(from, to.min(end)).as_secs_f64())
+        .sum()
 }
 
 /// A transmitter whose rate changes at known times.
@@ -47,11 +70,12 @@ pub(crate) struct VariableRate {
     rate: Rate,
     steps: Arc<[(Instant, Rate)]>,
     next_step: usize,
+    outages: Outages,
 }
 
 impl VariableRate {
-    pub(crate) fn new(rate: Rate, steps: Arc<[(Instant, Rate)]>) -> Self {
-        Self { clock: TransmissionClock::new(rate), rate, steps, next_step: 0 }
+    pub(crate) fn new(rate: Rate, steps: Arc<[(Instant, Rate)]>, outages: Outages) -> Self {
+        Self { clock: TransmissionClock::new(rate), rate, steps, next_step: 0, outages }
     }
 
     /// Forgets the rounding remainder, because the link was idle.
@@ -63,6 +87,9 @@ impl VariableRate {
     pub(crate) fn send(&mut self, start: Timestamp, bytes: u32) -> Timestamp {
         // A change at the start of a transmission applies to it.
         while self.step_before(start.at + Duration::from_nanos(1)).is_some() {}
+        if !self.outages.is_empty() {
+            return self.send_between_outages(start, bytes);
+        }
         let (span, seconds) = self.clock.send(bytes);
         let mut end = start.after(span, seconds);
         let mut rate = self.rate;
@@ -75,6 +102,24 @@ impl VariableRate {
         end
     }
 
+    /// Returns the end of a transmission that outages interrupt.
+    #[cold]
+    fn send_between_outages(&mut self, start: Timestamp, bytes: u32) -> Timestamp {
+        let (mut now, mut left) = (start.at, BitNanos::of(bytes));
+        loop {
+            now = self.outages.up_from(now);
+            while self.step_before(now + Duration::from_nanos(1)).is_some() {}
+            let step = self.steps.get(self.next_step).map_or(Instant::NEVER, |(at, _)| *at);
+            let limit = step.min(self.outages.next_start(now));
+            let end = now + left.time_at(self.rate);
+            if end <= limit {
+                return start.until(end);
+            }
+            left = left.after(limit - now, self.rate);
+            now = limit;
+        }
+    }
+
     /// Applies the next change of rate if it is before `time`. Returns its time.
     fn step_before(&mut self, time: Instant) -> Option<Instant> {
         let (at, rate) = *self.steps.get(self.next_step).filter(|(at, _)| *at < time)?;
@@ -83,6 +128,27 @@ impl VariableRate {
         // A remainder counts in units of the old rate: it cannot be kept.
         self.clock = TransmissionClock::new(rate);
         Some(at)
+    }
+}
+
+/// Bits times 10⁹: what a link sends in a nanosecond is a whole number of them.
+#[derive(Clone, Copy, Debug)]
+struct BitNanos(u128);
+
+impl BitNanos {
+    fn of(bytes: u32) -> Self {
+        Self(u128::from(bytes) * 8_000_000_000)
+    }
+
+    /// Returns the time that they take, rounded up, so that a link never sends more than its rate.
+    fn time_at(self, rate: Rate) -> Duration {
+        let nanos = self.0.div_ceil(u128::from(rate.bits_per_second()));
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+
+    /// Returns what is left after some time.
+    fn after(self, time: Duration, rate: Rate) -> Self {
+        Self(self.0.saturating_sub(u128::from(rate.bits_per_second()) * u128::from(time.as_nanos())))
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) struct Dimension {
     pub(crate) written: &'static [(&'static str, u64)],
     /// The unit a number without one most likely has; also that of zero.
     pub(crate) usual: &'static str,
+    /// Whether zero is refused.
+    pub(crate) is_positive: bool,
     /// From here on a number without a unit most likely counts the smallest unit, as programs write it.
     pub(crate) plain_from: u64,
     /// Units of something else that is often written instead of these, as multiples of the smallest unit.
@@ -54,6 +56,11 @@ impl Dimension {
     }
 
     fn unit_error(&self, text: &str, number: &str, unit: &str) -> ScenarioError {
+        // Said first: with a unit it would be refused all the same.
+        let is_zero = number.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+        if self.is_positive && is_zero {
+            return self.error(text, "is zero");
+        }
         let problem = if unit.is_empty() {
             "has no unit".to_owned()
         } else {

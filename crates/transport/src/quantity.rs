@@ -30,11 +30,15 @@ pub(crate) const TIME: Dimension = Dimension {
     ],
     written: &[("ns", 1), ("us", MICROSECOND), ("ms", MILLISECOND), ("s", SECOND)],
     usual: "s",
+    is_positive: false,
     // However large, a number is likelier to be meant in seconds.
     plain_from: u64::MAX,
     mistaken: &[],
     allowed: "a number with one of the units ns, us, ms, s, min, h, such as 26.7ms or 50s",
 };
+
+/// Delays of networks, of which a number without a unit counts milliseconds.
+const DELAY: Dimension = Dimension { usual: "ms", ..TIME };
 
 const KILOBIT: u64 = 1_000;
 const MEGABIT: u64 = 1_000_000;
@@ -66,6 +70,7 @@ pub(crate) const RATE: Dimension = Dimension {
     ],
     written: &[("b/s", 1), ("kb/s", KILOBIT), ("Mb/s", MEGABIT), ("Gb/s", GIGABIT)],
     usual: "Mb/s",
+    is_positive: true,
     // Smaller numbers are likelier to be meant in Mb/s.
     plain_from: 10 * KILOBIT,
     // Bytes per second: refused with the value in bits, as a factor of 8 passes unnoticed.
@@ -116,6 +121,14 @@ impl Time {
     /// Makes a time from whole microseconds.
     pub const fn from_micros(micros: u64) -> Self {
         Self(Duration::from_micros(micros))
+    }
+
+    /// Reads a delay of a network: as any time, but of a number without a unit the hint is that in milliseconds.
+    ///
+    /// # Errors
+    /// If it is no time.
+    pub fn parse_delay(text: &str) -> Result<Self, ScenarioError> {
+        DELAY.parse(text).map(|nanos| Self(Duration::from_nanos(nanos)))
     }
 
     /// Returns the span in the simulator's form.

@@ -77,6 +77,13 @@ fn wrong_times(#[case] text: &str, #[case] problem: &str, #[case] hint: &str) {
     assert_eq!(error.to_string(), format!("{problem}; allowed: {TIMES}.{hint}"));
 }
 
+#[test]
+fn a_delay_without_a_unit_is_taken_for_milliseconds() {
+    let error = Time::parse_delay("50").unwrap_err().to_string();
+    assert_eq!(error, format!("`50` has no unit; allowed: {TIMES}. hint: did you mean `50ms`?"));
+    assert_eq!(Time::parse_delay("0.05s").unwrap(), Time::from_millis(50));
+}
+
 const RATES: &str = "a number above 0 with one of the units b/s, kb/s, Mb/s, Gb/s (bits, not bytes; also kbit/s or kbps), \
                      such as 300kb/s or 25Mb/s";
 
@@ -89,6 +96,8 @@ const RATES: &str = "a number above 0 with one of the units b/s, kb/s, Mb/s, Gb/
 #[case("25Mb", "`25Mb` is not a rate: `Mb` is not a unit", "")]
 #[case("25ms", "`25ms` is not a rate: `ms` is not a unit", "")]
 #[case("0b/s", "`0b/s` is zero", "")]
+#[case("0", "`0` is zero", "")]
+#[case("0.0", "`0.0` is zero", "")]
 #[case("0.0Mb/s", "`0.0Mb/s` is zero", "")]
 #[case("-25Mb/s", "`-25Mb/s` is negative", "")]
 #[case("1.5b/s", "`1.5b/s` is not a whole number of b/s", "")]

@@ -20,6 +20,8 @@ else:
     emulation = LateModule("earlybird.emulation")
 
 NAME = "emulate"
+BACK = ("rate", "delay", "queue", "loss")
+"""Options that may differ in the reverse direction."""
 EXAMPLES = examples(
     "earlybird emulate --rate 15M --delay 45ms --loss 1% --queue codel -- ping -c 5 10.77.0.2",
     "earlybird emulate --rate 15M --delay 45ms --server 'python3 -m http.server' -- curl -O http://10.77.0.2:8000/film.mp4",
@@ -42,11 +44,33 @@ def command(
         ),
     ] = "unlimited",
     loss: Annotated[str | None, typer.Option(help="Share of the packets to lose, such as 1%.")] = None,
+    loss_burst: Annotated[
+        float | None, typer.Option(metavar="PACKETS", help="Lose them in bursts of this mean length.")
+    ] = None,
+    outage: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LENGTH@START[/PERIOD]",
+            help="Lose all packets for a time, such as 2s@30s, or repeatedly: 2s@30s/60s. May be given several times.",
+        ),
+    ] = None,
+    jitter: Annotated[
+        str | None,
+        typer.Option(help="Vary --delay evenly by so much up and down, such as 10ms. Packets keep their order."),
+    ] = None,
+    jitter_correlation: Annotated[
+        str | None, typer.Option(help="Share of the packets that have the delay of the one in front.")
+    ] = None,
+    jitter_reorder: Annotated[
+        bool, typer.Option("--jitter-reorder", help="Let packets of less delay pass others, as netem does.")
+    ] = False,
     reorder: Annotated[str | None, typer.Option(help="Share of the packets to deliver 10 ms late.")] = None,
     duplicate: Annotated[str | None, typer.Option(help="Share of the packets to deliver twice.")] = None,
     link_trace_in: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Delivery opportunities in mahimahi's format, instead of --rate."),
+        typer.Option(
+            metavar="FILE", help="Trace of the rate instead of --rate: mahimahi's, seconds and Mb/s per line, or CSV."
+        ),
     ] = None,
     back_rate: Annotated[str | None, typer.Option(help="Rate of the reverse direction (default: --rate).")] = None,
     back_delay: Annotated[str | None, typer.Option(help="Delay of the reverse direction (default: --delay).")] = None,
@@ -102,6 +126,11 @@ def command(
             "delay": delay,
             "queue": queue,
             "loss": loss,
+            "loss-burst": loss_burst,
+            "outage": outage or None,
+            "jitter": jitter,
+            "jitter-correlation": jitter_correlation,
+            "jitter-reorder": jitter_reorder or None,
             "reorder": reorder,
             "duplicate": duplicate,
         },
@@ -147,8 +176,13 @@ def _single_link(there: dict[str, Any], back: dict[str, Any], scenario: Path | N
         raise InputError(
             f"--scenario has a network of its own, beside which {options} would be ignored. Change it by --set."
         )
+    for name, whole in (("loss-burst", "loss"), ("jitter-correlation", "jitter"), ("jitter-reorder", "jitter")):
+        if name in given and whole not in given:
+            raise InputError(f"--{name} describes --{whole}, which is not given.")
     differing = {name: value for name, value in back.items() if value is not None}
-    forward = {"trace" if name == "link-trace-in" else name: value for name, value in there.items()}
+    words = {"link-trace-in": "trace", "outage": "outages"}
+    named = {words.get(name, name.replace("-", "_")): value for name, value in there.items()}
+    forward = {name: value for name, value in named.items() if value is not None}
     if "rate" in differing:
         differing["trace"] = None
     return emulation.network(emulation.link(**forward), emulation.link(**{**forward, **differing}))
@@ -157,7 +191,15 @@ def _single_link(there: dict[str, Any], back: dict[str, Any], scenario: Path | N
 def _of_option(error: ScenarioError) -> InputError:
     """Name the option in place of the scenario's key."""
     parts = error.path.split(".")
-    known = ("rate", "delay", "queue", "loss", "reorder", "duplicate", "trace")
+    own = {
+        "trace": "link-trace-in",
+        "outages": "outage",
+        "mean-burst": "loss-burst",
+        "correlation": "jitter-correlation",
+    }
+    known = dict.fromkeys(("rate", "delay", "queue", "loss", "jitter", "reorder", "duplicate")) | own
     name = next((part for part in reversed(parts) if part in known), None)
-    option = name and f"--{'back-' * ('reverse' in parts)}{'link-trace-in' if name == 'trace' else name}"
+    # Of the others there is one option for both directions.
+    back = "back-" * ("reverse" in parts and name in BACK)
+    option = name and f"--{back}{known[name] or name}"
     return InputError(str(error).replace(error.path, option) if option else str(error))

@@ -83,7 +83,8 @@ def command(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="A line by name: dsl, cable, lte, starlink, wifi or transatlantic.",
+            help="A line by name: dsl, cable, lte, starlink, wifi, transatlantic; from a camera "
+            "lte-uplink, 5g-uplink, starlink-uplink, dsl-uplink, wifi-uplink.",
             autocompletion=lambda: list(profiles.PROFILES),
         ),
     ] = None,

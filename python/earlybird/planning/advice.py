@@ -111,6 +111,7 @@ def _notes(candidate: Candidate, path: NetworkPath, stream: StreamSpec, delay: f
 def _srt(latency: int) -> list[str]:
     return [
         f"# FFmpeg, and OBS as its server: srt://VIEWER:4201?latency={1000 * latency}, which is in microseconds",
+        f"# at the viewer: srt-live-transmit 'srt://:4201?latency={latency}' udp://127.0.0.1:5000; undo: end both",
         "# check: the receiver drops hardly anything (pktRcvDrop of srt-live-transmit -s 1000 -pf json)",
     ]
 
@@ -178,7 +179,7 @@ def _sockets(path: NetworkPath, stream: StreamSpec) -> list[str]:
         return [
             *more,
             "# nginx, Caddy and Apache send with the kernel's congestion control and have no setting for it",
-            "# nginx: sendfile on; tcp_nopush on; keepalive_timeout 75s",
+            "# nginx: sendfile on; tcp_nopush on; keepalive_timeout 75s; see docs/web-server.md",
         ]
     unsent = max(round(UNSENT * stream.clip.mean_rate / 8 / 1024) * 1024, LEAST_UNSENT)
     return [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
 import av
 import numpy as np
@@ -13,9 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from earlybird.planning.canvas import Image
 
-NEAR = 50  # frames ahead up to which reading on is quicker than a jump to a key frame
+NEAR: Final = 50  # pictures ahead up to which reading on is quicker than a jump to a key frame
+WARM_UP: Final = 100
+"""Pictures that are decoded before the first one of a jump: after a key frame some may refer to what was before it."""
 
 
 class FilmReader:
@@ -28,16 +32,14 @@ class FilmReader:
 
     def __init__(self, path: Path, width: int, height: int) -> None:
         self._path, self._box = path, (width, height)
-        self._container = av.open(str(path), metadata_errors="replace")
-        self._stream = video_stream(path, self._container)
-        self._stream.thread_type = "AUTO"
+        self._open()
         stamps = [packet.pts for packet in self._container.demux(self._stream) if packet.size]
         self._stamps = sorted(stamp for stamp in stamps if stamp is not None)
         self._has_stamps = len(self._stamps) == len(stamps)
         self._number, self._picture = len(stamps), np.zeros((height, width, 3), np.uint8)
-        self._frames = iter(())  # type: Iterator[tuple[int, av.VideoFrame]]
+        self._frames: Iterator[tuple[int, av.VideoFrame]] = iter(())
 
-    def picture(self, number: int) -> NDArray[np.uint8]:
+    def picture(self, number: int) -> Image:
         """Return a picture, rows × columns × red, green and blue, with black borders where its shape differs."""
         if number != self._number:
             if not self._number < number <= self._number + NEAR:
@@ -47,17 +49,38 @@ class FilmReader:
         return self._picture
 
     def _read_from(self, number: int) -> Iterator[tuple[int, av.VideoFrame]]:
-        """Decode from the last key frame before a picture on; from the beginning in a film without time stamps."""
-        start = self._stamps[number] if self._has_stamps else 0
+        """Decode from some pictures before this one on, or from the beginning if the file has no index for a jump."""
+        if self._has_stamps and number > WARM_UP:
+            with suppress(av.error.FFmpegError):
+                self._container.seek(self._stamps[number - WARM_UP], stream=self._stream)
+            frames = self._decode()
+            first = next(frames, None)
+            if first is not None and first[0] <= number:
+                return chain([first], frames)
+        self._container.close()
+        self._open()
+        return self._decode()
+
+    def _open(self) -> None:
         try:
-            self._container.seek(start, stream=self._stream)
-            for count, frame in enumerate(self._container.decode(self._stream)):
-                at = int(np.searchsorted(self._stamps, frame.pts or 0)) if self._has_stamps else count
-                yield at, frame
+            self._container = av.open(str(self._path), metadata_errors="replace")
         except av.error.FFmpegError as error:
             raise unreadable(self._path, error) from error
+        self._stream = video_stream(self._path, self._container)
+        self._stream.thread_type = "AUTO"
 
-    def _fitted(self, frame: av.VideoFrame | None) -> NDArray[np.uint8]:
+    def _decode(self) -> Iterator[tuple[int, av.VideoFrame]]:
+        """Go through the pictures and their numbers; players skip what is damaged."""
+        count = 0
+        for packet in self._container.demux(self._stream):
+            with suppress(av.error.InvalidDataError):
+                for frame in packet.decode():
+                    if self._has_stamps and frame.pts is not None:
+                        count = int(np.searchsorted(self._stamps, frame.pts))
+                    yield count, frame
+                    count += 1
+
+    def _fitted(self, frame: av.VideoFrame | None) -> Image:
         """Scale a picture into the middle of the box, upright; without one the picture before stays."""
         if frame is None:
             return self._picture

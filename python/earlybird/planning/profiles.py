@@ -1,13 +1,21 @@
-"""Links by name, with published values; values that the source did not measure are marked as assumed."""
+"""
+Links by name, with published values; values that the source did not measure are marked as assumed.
+
+The rate is that of the direction of the film: to a viewer, or with `-uplink` from a camera.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
 from earlybird.errors import InputError
+from earlybird.planning.jitter import Jitter
 from earlybird.planning.path import Measurements
 
 FCC: Final = "FCC, Measuring Broadband America, 2013: mean round trips at peak hours"
+
+OFCOM: Final = "Ofcom, Mobile Matters"
+OFCOM_HOMES: Final = "Ofcom, UK home broadband performance"
 
 PROFILES: Final = {
     "dsl": Measurements(
@@ -69,6 +77,64 @@ PROFILES: Final = {
         facts=(
             "transatlantic: 90 ms, what Verizon's agreements promise between New York and London",
             "transatlantic: 100 Mb/s and 0.1 % lost are assumed",
+        ),
+    ),
+    "lte-uplink": Measurements(
+        rate=7.6e6,
+        round_trip=0.024,
+        loss=0.001,
+        queue="500ms",
+        facts=(
+            f"lte-uplink: 7.6 Mb/s, the mean upload over 4G in the United Kingdom ({OFCOM}, 2023); 24 ms, the mean of "
+            "the slowest operator over 4G to a near server (the same, 2024)",
+            "lte-uplink: 0.1 % lost and a queue of 500 ms are assumed",
+        ),
+    ),
+    "5g-uplink": Measurements(
+        rate=14.7e6,
+        round_trip=0.021,
+        loss=0.001,
+        queue="500ms",
+        facts=(
+            f"5g-uplink: 14.7 Mb/s, the mean upload over 5G in the United Kingdom ({OFCOM}, 2023); 21 ms, the mean of "
+            "the slowest operator over 5G to a near server (the same, 2024)",
+            "5g-uplink: 0.1 % lost and a queue of 500 ms are assumed",
+        ),
+    ),
+    "starlink-uplink": Measurements(
+        rate=14.84e6,
+        round_trip=0.05,
+        loss=0.01,
+        mean_burst=5.0,
+        facts=(
+            "starlink-uplink: 14.84 Mb/s, the median upload in the USA (Ookla, first quarter of 2025); 50 ms, the "
+            "median to European servers (Michel and others, A First Look at Starlink Performance, IMC 2022)",
+            "starlink-uplink: 1 % lost in bursts of 5 is assumed; bursts at changes of the satellite were seen "
+            "(Kassem and others, A Browser-side View of Starlink Connectivity, IMC 2022)",
+        ),
+    ),
+    "dsl-uplink": Measurements(
+        rate=10.7e6,
+        round_trip=0.025,
+        loss=0.001,
+        facts=(
+            f"dsl-uplink: 10.7 Mb/s, the median upload of British homes in 2022 ({OFCOM_HOMES}, 2023), 15.6 million of "
+            "which had VDSL (ISPreview, September 2023)",
+            "dsl-uplink: a round trip of 25 ms and 0.1 % lost are assumed",
+        ),
+    ),
+    "wifi-uplink": Measurements(
+        rate=18.4e6,
+        round_trip=0.025,
+        loss=0.005,
+        mean_burst=3.0,
+        jitter=Jitter(0.025, (*[0.0] * 99, 0.065, 0.065), 0.1, is_seen=False),
+        facts=(
+            f"wifi-uplink: 18.4 Mb/s, the median upload of British homes in 2023 ({OFCOM_HOMES}, 2023); one round trip "
+            "in a hundred takes 90 ms and more (Sarode, Why Every Home Needs a Wi-Fi Mesh: Statistical Analysis, "
+            "2022: one home with several access points)",
+            "wifi-uplink: a round trip of 25 ms otherwise, correlated over 0.1 s, and 0.5 % lost in bursts of 3 "
+            "are assumed",
         ),
     ),
 }

@@ -73,7 +73,8 @@ class Watched:
         reason = "as the plan says" if is_answer else "as no delay is enough"
         start = f"All start after {delay_text(self.delay)}, {reason}"
         seconds, length = round(self.end - self.start), round(self.plan.stream.length)
-        part = "all of" if seconds >= length else f"the worst {seconds} s of"
+        is_worst = any(viewer.frozen_in(self.start, self.end) for viewer in self.viewers)
+        part = "all of" if seconds >= length else f"the {'worst' if is_worst else 'first'} {seconds} s of"
         return f"{start}; {part} session {self.session.seed} ({length} s)."
 
     @property

@@ -29,7 +29,7 @@ TOP, HEADING, BELOW, BOTTOM = 52, 44, 62, 40
 SIZES: Final = {1: (17, 13), 2: (22, 18)}  # of the letters of the title and the caption, by columns
 ROW: Final = HEADING + TALL + BELOW
 HISTORY: Final = 12  # height of the bar of the past
-BUFFER: Final = 190  # width of the bar of the buffer
+BUFFER: Final = 100  # width of the bar of the buffer
 BUFFER_SAMPLES: Final = 200  # moments at which the largest buffer is looked for
 SPINNER: Final = 96
 TURNS: Final = 20  # angles of the spinner
@@ -140,8 +140,8 @@ class Painter:
         share = min(buffered / self._most_buffered, 1.0)
         canvas.fill(panel.left + 78, panel.bottom + 33, BUFFER * share, 16, PLAYING)
         canvas.text(panel.left + 90 + BUFFER, line, f"{buffered:.1f} s", 20, TEXT)
-        far = f"{now - position:.1f} s behind live" if self._is_live else f"played {position:.1f} s"
-        canvas.text(panel.right, line, far, 20, TEXT, anchor="end")
+        behind = f", {now - position:.1f} s behind live" if self._is_live else ""
+        canvas.text(panel.right, line, f"played {position:.1f} s{behind}", 19, TEXT, anchor="end")
 
 
 def _screen(canvas: Canvas, panel: Panel, now: float, picture: Image | None) -> None:

@@ -99,7 +99,11 @@ def network_of(link: Mapping[str, Any]) -> dict[str, Any]:
     """Write a link as a network of `earlybird.emulation`, in which the player is near and the film's server far."""
     forward = {key: value for key, value in link.items() if key != "reverse"}
     # As in scenarios, the reverse link has the keys of the film's link by default, except losses.
-    back = {key: value for key, value in forward.items() if key not in ("loss", "reorder", "duplicate")}
+    back = {
+        key: value
+        for key, value in forward.items()
+        if key not in ("loss", "outages", "arq", "jitter", "reorder", "duplicate")
+    }
     return network({**back, **link.get("reverse", {})}, forward)
 
 

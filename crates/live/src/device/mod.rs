@@ -90,6 +90,17 @@ pub trait Device {
     /// If the device fails.
     fn send(&mut self, tx: &mut TxQueue) -> io::Result<()>;
 
+    /// Returns the MTU of this host's route to a peer, in bytes: that of the link, or less where routers have reported less. `None` if
+    /// it is unknown.
+    fn route_mtu(&self, _remote: SocketAddr) -> Option<u16> {
+        None
+    }
+
+    /// Returns a peer to which a packet was too long to be sent since the last call.
+    fn take_too_long(&mut self) -> Option<SocketAddr> {
+        None
+    }
+
     /// Returns the file descriptor that becomes readable when a packet arrives; `None` if the device must be polled.
     fn descriptor(&self) -> Option<BorrowedFd<'_>>;
 }
@@ -104,8 +115,20 @@ impl<D: Device + ?Sized> Device for Box<D> {
         (**self).mtu()
     }
 
+    fn has_black_holes(&self) -> bool {
+        (**self).has_black_holes()
+    }
+
     fn computes_checksums(&self) -> bool {
         (**self).computes_checksums()
+    }
+
+    fn route_mtu(&self, remote: SocketAddr) -> Option<u16> {
+        (**self).route_mtu(remote)
+    }
+
+    fn take_too_long(&mut self) -> Option<SocketAddr> {
+        (**self).take_too_long()
     }
 
     fn receive(&mut self, rx: &mut RxQueue) -> io::Result<()> {

@@ -3,8 +3,10 @@
 use super::{Device, Encapsulation, Path, RxPacket, RxQueue, TxQueue};
 use earlybird_wire::Ecn;
 use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
+use rustix::io::Errno;
+use rustix::net::sockopt::{ip_mtu, ipv6_mtu};
 use std::io::{self, IoSliceMut};
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// A UDP socket through which a stack exchanges packets with many peers.
@@ -15,6 +17,8 @@ pub struct Udp {
     address: SocketAddr,
     mtu: u16,
     is_mtu_known: bool,
+    /// The peer of the last packet that the kernel refused because of its length.
+    too_long: Option<SocketAddr>,
 }
 
 /// The MTU of Ethernet, which most paths carry. Where a path carries less, black-hole detection finds it
@@ -49,7 +53,7 @@ impl Udp {
         let _ = state.set_recv_buffer_size((&socket).into(), KERNEL_BUFFER);
         let _ = state.set_send_buffer_size((&socket).into(), KERNEL_BUFFER);
         let address = socket.local_addr()?;
-        Ok(Self { socket, state, address, mtu: MTU, is_mtu_known: false })
+        Ok(Self { socket, state, address, mtu: MTU, is_mtu_known: false, too_long: None })
     }
 
     /// Sets the MTU, and disables black-hole detection: all paths are known to carry packets of `mtu` bytes.
@@ -144,10 +148,14 @@ impl Device for Udp {
     }
 
     fn send(&mut self, tx: &mut TxQueue) -> io::Result<()> {
-        while !tx.is_empty() {
+        while let Some(remote) = tx.pending().first().map(|packet| packet.path.remote) {
             let (count, result) = self.send_run(tx);
             match result {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if is_too_long(&error) => {
+                    self.too_long = Some(remote);
+                    tx.advance(count);
+                }
                 // Any other error counts as a loss of these packets (a filtered destination, an unreachable network): TCP repairs
                 // it.
                 _ => tx.advance(count),
@@ -156,9 +164,33 @@ impl Device for Udp {
         Ok(())
     }
 
+    fn route_mtu(&self, remote: SocketAddr) -> Option<u16> {
+        if self.is_mtu_known { None } else { route_mtu(remote) }
+    }
+
+    fn take_too_long(&mut self) -> Option<SocketAddr> {
+        self.too_long.take()
+    }
+
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         Some(self.socket.as_fd())
     }
+}
+
+/// Returns whether a packet is longer than its link carries. With GSO, older kernels report that as an invalid argument.
+fn is_too_long(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::MSGSIZE | Errno::INVAL))
+}
+
+/// Returns the MTU of the kernel's route to a host (`IP_MTU`, ip(7)), which includes what routers have reported by ICMP.
+fn route_mtu(remote: SocketAddr) -> Option<u16> {
+    let any: IpAddr = if remote.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    // The option only exists for connected sockets, and the socket of the device serves all peers.
+    let socket = UdpSocket::bind((any, 0)).ok()?;
+    socket.connect(remote).ok()?;
+    let mtu = if remote.is_ipv4() { ip_mtu(&socket) } else { ipv6_mtu(&socket) };
+    // The loopback interface carries 65,536 bytes.
+    mtu.ok().map(|mtu| u16::try_from(mtu).unwrap_or(u16::MAX))
 }
 
 /// Returns whether `recv` failed because nothing is there, or because a peer refused an earlier datagram (ICMP errors are

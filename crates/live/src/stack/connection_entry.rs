@@ -73,6 +73,8 @@ impl ConnectionEntry {
 
     /// Frees the bytes that are acknowledged or abandoned.
     fn discard_acknowledged(&mut self) {
+        // Before their bytes are freed: the unit of an abandoned frame is stored beside them.
+        self.collect_abandoned();
         let acknowledged = self.connection.acknowledged();
         match &mut self.frames {
             Some(frames) => frames.forget_below(acknowledged),
@@ -104,7 +106,7 @@ impl ConnectionEntry {
     pub(super) fn write_frame(&mut self, cx: &mut Cx<'_>, bytes: &[u8], unit: u64) -> Result<u64, tcp::WriteError> {
         let number = self.connection.write_frame(cx, bytes.len() as u64, unit)?;
         if let Some(frames) = &mut self.frames {
-            frames.push(bytes);
+            frames.push(bytes, unit);
         }
         self.collect_abandoned();
         Ok(number)
@@ -209,7 +211,7 @@ fn payload_slices<'a>(
     match (carried.frame, frames) {
         // A frame is looked up by number: after a frame was abandoned, offsets of later frames in the stream change until they
         // are sent.
-        (Some(number), Some(frames)) => [frames.send(number, carried.data.end), &[]],
+        (Some(number), Some(frames)) => [frames.send(number, carried.data.clone()), &[]],
         _ => send_buffer.slices(carried.data.clone()).unwrap_or_default(),
     }
 }

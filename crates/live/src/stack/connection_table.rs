@@ -4,6 +4,7 @@ use super::connection_entry::ConnectionEntry;
 use super::id::Id;
 use earlybird_wire::Addresses;
 use std::collections::HashMap;
+use std::net::SocketAddr;
 
 #[derive(Debug, Default)]
 struct Slot {
@@ -27,6 +28,12 @@ impl ConnectionTable {
 
     pub(super) fn find(&self, addresses: &Addresses) -> Option<Id> {
         self.by_addresses.get(addresses).copied()
+    }
+
+    /// Returns the connections to a peer.
+    pub(super) fn ids_towards(&self, remote: SocketAddr) -> Vec<Id> {
+        let is_towards = |id: &Id| self.get(*id).is_some_and(|entry| entry.path.remote == remote);
+        self.by_addresses.values().copied().filter(is_towards).collect()
     }
 
     pub(super) fn get(&self, id: Id) -> Option<&ConnectionEntry> {

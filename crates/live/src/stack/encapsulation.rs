@@ -1,7 +1,9 @@
 //! Serialises segments for a device.
 
+use super::settings::version_of;
 use crate::device::{Device, Encapsulation, Path, TxQueue};
 use earlybird_wire::{Addresses, HEADERS_MAX, Layout, Segment, Style, emit, emit_bare};
+use std::net::IpAddr;
 
 /// Writes segments in the format of a device.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +16,11 @@ impl Encapsulator {
     pub(super) fn of(device: &impl Device) -> Self {
         let style = Style { partial_checksum: device.computes_checksums(), ..Style::default() };
         Self { encapsulation: device.encapsulation(), style }
+    }
+
+    /// Returns the MSS in packets of up to `mtu` bytes to a host.
+    pub(super) fn mss(self, host: IpAddr, mtu: u16) -> u16 {
+        version_of(host).mss_within(mtu.saturating_sub(self.encapsulation.overhead()))
     }
 
     /// Appends a segment to the transmit queue. A segment whose options do not fit is dropped.

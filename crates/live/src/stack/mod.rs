@@ -7,12 +7,14 @@ mod encapsulation;
 mod frames;
 mod id;
 mod observer;
+mod path_mtu;
 mod rx;
 mod settings;
 mod sockets;
 mod timers;
 
 pub use counters::Counters;
+pub use frames::AbandonedFrame;
 pub use id::Id;
 pub use observer::{Direction, Observer};
 pub use settings::{Limits, Settings};
@@ -22,6 +24,7 @@ use self::connection_table::ConnectionTable;
 use self::counters::RateLimit;
 use self::encapsulation::Encapsulator;
 use self::observer::ObserverSlot;
+use self::path_mtu::BlackHoles;
 use self::timers::Timers;
 use crate::clock::Clock;
 use crate::device::{BATCH, Device, Path, RxQueue, TxQueue};
@@ -66,6 +69,7 @@ pub struct Stack<D, C> {
     /// The number of connections that were opened by `connect`.
     opened: u64,
     observer: ObserverSlot,
+    black_holes: BlackHoles,
 }
 
 impl<D: Device, C: Clock> Stack<D, C> {
@@ -93,6 +97,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
             counters: Counters::default(),
             opened: 0,
             observer: ObserverSlot::default(),
+            black_holes: BlackHoles::default(),
         })
     }
 
@@ -162,6 +167,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
             self.observer.on_packet(self.now, Direction::Tx, queued.path, packet);
         }
         self.device.send(&mut self.tx)?;
+        self.fit_refused();
         Ok(count > 0)
     }
 
@@ -241,9 +247,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
     /// Runs the timers that are due.
     fn run_timers(&mut self) {
         while let Some(id) = self.timers.take(&mut self.connections, self.now) {
-            if let Some(entry) = self.connections.get_mut(id) {
-                self.observer.with_context(self.now, id, |cx| entry.connection.on_timeout(cx));
-            }
+            self.run_timer(id);
             self.after_update(id);
         }
     }

@@ -138,7 +138,8 @@ impl<D: Device, C: Clock> Stack<D, C> {
     fn insert_incoming(&mut self, mut entry: ConnectionEntry, taken: AcceptedRange, payload: &[u8]) {
         entry.store_payload(taken, payload);
         entry.pending_events.add(EventKind::Incoming);
-        self.insert(entry);
+        let id = self.insert(entry);
+        self.fit_route(id);
     }
 
     /// Notifies the listener that the handshake of a connection with early data (Fast Open) is complete or failed: it counts

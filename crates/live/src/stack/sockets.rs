@@ -2,6 +2,7 @@
 
 use super::connection_entry::ConnectionEntry;
 use super::connection_table::ConnectionTable;
+use super::frames::AbandonedFrame;
 use super::rx::address_from_port;
 use super::settings::{fit_config, version_of};
 use super::{Id, ListenEntry, Stack};
@@ -27,7 +28,11 @@ impl<D: Device, C: Clock> Stack<D, C> {
         if self.connections.len() >= self.settings.limits.connections {
             return Err(Error::TooManyConnections(self.settings.limits.connections));
         }
-        let config = self.fit_config(config, version_of(path.remote.ip()))?;
+        let mut config = self.fit_config(config, version_of(path.remote.ip()))?;
+        // The MSS option tells the peer too.
+        if let Some(mtu) = self.known_mtu(path.remote) {
+            config = config.with_mss(config.segments.mss.min(self.encapsulator.mss(path.remote.ip(), mtu)));
+        }
         let addresses = self.free_addresses(path, port)?;
         self.update_now();
         let identity = Identity::keyed(&self.settings.secret, &addresses, self.now);
@@ -227,13 +232,25 @@ impl<D: Device, C: Clock> Stack<D, C> {
         self.with_connection(id, |entry, _| entry.connection.stop_waiting())
     }
 
-    /// Returns the number of the next abandoned frame. The last 1024 are kept.
+    /// Returns the next abandoned frame. The last 1024 are kept.
     ///
     /// # Errors
     ///
     /// If the connection is unknown.
-    pub fn poll_abandoned(&mut self, id: Id) -> Result<Option<u64>, Error> {
+    pub fn poll_abandoned(&mut self, id: Id) -> Result<Option<AbandonedFrame>, Error> {
         Ok(open_entry(&mut self.connections, id)?.frames.as_mut().and_then(|frames| frames.next_abandoned()))
+    }
+
+    /// Returns the number of units that have frames which are neither acknowledged nor abandoned.
+    ///
+    /// # Errors
+    ///
+    /// If the connection is unknown.
+    pub fn units_held(&self, id: Id) -> Result<u64, Error> {
+        let entry = self.connections.get(id).filter(|entry| !entry.is_released).ok_or(Error::UnknownConnection)?;
+        let mut units: Vec<_> = entry.frames.iter().flat_map(|frames| frames.units()).collect();
+        units.dedup();
+        Ok(units.len() as u64)
     }
 
     /// Enables or disables Nagle's algorithm.

@@ -3,7 +3,7 @@
 use crate::path::{Impairments, TestPath};
 use crate::transfers::open;
 use earlybird_live::device::Encapsulation;
-use earlybird_live::{Error, Event};
+use earlybird_live::{Error, Event, Id};
 use earlybird_tcp::{Config, RealTime, SendBufferLimit, WriteError};
 use earlybird_units::Duration;
 
@@ -42,6 +42,52 @@ fn frames_arrive_whole_and_in_order() {
     }
 }
 
+/// The largest datagram payload of a path of 1280 bytes: without the headers of IPv4 and UDP.
+const SMALL_PATH: usize = 1280 - 20 - 8;
+
+/// Writes a frame of the largest size every 5 ms for three seconds, and returns when each one that arrived was written.
+fn stream_largest(net: &mut TestPath, [source, viewer]: [Id; 2]) -> Vec<u64> {
+    let (mut arrived, mut buffer, begin) = (Vec::new(), [0; 2000], net.now());
+    for number in 0..600 {
+        let due = begin + Duration::from_millis(5) * number;
+        while net.step_until(due) < due {}
+        let size = net.hosts[0].connection(source).unwrap().effective_mss() as usize;
+        net.hosts[0].write_frame(source, &[number as u8; 2000][..size], number).unwrap();
+        while let Some(len) = net.hosts[1].read_frame(viewer, &mut buffer).unwrap() {
+            assert!(buffer[..len].iter().all(|byte| *byte == buffer[0]), "a torn frame");
+            arrived.push(due.since(begin).as_nanos() / 1_000_000);
+        }
+    }
+    arrived
+}
+
+/// The symptom: every frame expired before the timer had expired often enough, so that none ever arrived; and each new connection
+/// began with the large ones again.
+#[test]
+fn frames_pass_a_path_of_1280_bytes_that_reports_nothing() {
+    let mut net = TestPath::new(Encapsulation::Udp, false, Duration::from_millis(10), Impairments::default(), 5);
+    let config = Config::earlybird_rt(Duration::from_millis(120)).with_mss(1452);
+    let ends = open(&mut net, &config);
+    net.largest = SMALL_PATH;
+    let arrived = stream_largest(&mut net, ends);
+    assert!(arrived[0] < 1_500 && arrived.len() > 300, "{} from {} ms on", arrived.len(), arrived[0]);
+    net.hosts[1].unlisten(80).unwrap();
+    let ends = open(&mut net, &config);
+    let arrived = stream_largest(&mut net, ends);
+    assert!(arrived[0] < 50 && arrived.len() > 590, "{} from {} ms on", arrived.len(), arrived[0]);
+}
+
+/// The symptom: for 42 seconds nothing arrived, and the frames that were repeated came in pieces.
+#[test]
+fn frames_pass_a_path_that_shrinks_in_mid_stream() {
+    let mut net = TestPath::new(Encapsulation::Udp, false, Duration::from_millis(10), Impairments::default(), 5);
+    let ends = open(&mut net, &Config::earlybird_rt(Duration::from_millis(300)).with_mss(1452));
+    assert!(stream_largest(&mut net, ends).len() > 590);
+    net.largest = SMALL_PATH;
+    let arrived = stream_largest(&mut net, ends);
+    assert!(arrived.len() > 300, "{} of 600", arrived.len());
+}
+
 /// The source writes for ten seconds while nothing is delivered: the send limit bounds the number of stored frames.
 #[test]
 fn abandoned_frames_are_reported_and_freed() {
@@ -55,8 +101,10 @@ fn abandoned_frames_are_reported_and_freed() {
         net.step_until(due);
     }
     let held = net.hosts[0].connection(source).unwrap().frames_held();
-    let abandoned = std::iter::from_fn(|| net.hosts[0].poll_abandoned(source).unwrap()).count() as u64;
-    assert_eq!((held, held + abandoned), (12, 100));
+    let abandoned: Vec<_> = std::iter::from_fn(|| net.hosts[0].poll_abandoned(source).unwrap()).collect();
+    assert_eq!((held, held + abandoned.len() as u64), (12, 100));
+    assert!(abandoned.iter().all(|frame| frame.unit == Some(frame.number)), "{abandoned:?}");
+    assert_eq!(net.hosts[0].units_held(source), Ok(12));
 }
 
 #[test]

@@ -120,6 +120,50 @@ pub struct DelaySpikes {
     pub delay: Time,
 }
 
+/// Retransmissions by the link layer (ARQ, RFC 3366): HARQ and RLC of LTE, retries of Wi-Fi. What they bring over arrives late, in
+/// order, and so makes jitter; what they give up is lost.
+///
+/// They take no capacity: `rate` is what the link has beside them. A packet needs (1 − pⁿ⁺¹)/(1 − p) transmissions on average,
+/// and pⁿ⁺¹ of the packets are lost, at the entrance of the link as by the rules of `loss`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Arq {
+    /// Probability p that a transmission fails, below 1.
+    pub loss: Fraction,
+    /// Greatest number n of retransmissions of a packet, up to 100 (default 3).
+    #[schemars(range(max = 100))]
+    #[serde(default = "three_retries")]
+    pub retries: u32,
+    /// Time from a transmission to the next one of the same packet: about 8ms in LTE.
+    pub delay: Time,
+    /// Let packets pass those that are retransmitted (default false: they arrive in order).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reorder: bool,
+    /// Concerns only the packets of this flow or group; others are not lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
+}
+
+/// A time in which a link carries nothing, once or again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Outage {
+    /// Start of the first one, from the start of the run.
+    pub start: Time,
+    /// Length of each.
+    pub duration: Time,
+    /// Time from the start of one to the start of the next, longer than `duration` (default: there is one only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<Time>,
+    /// Let packets wait in the queue until it ends, as in a handover (default false: those that arrive meanwhile are lost).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wait: bool,
+}
+
+const fn three_retries() -> u32 {
+    3
+}
+
 const fn three() -> f64 {
     3.0
 }

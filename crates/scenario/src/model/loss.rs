@@ -1,4 +1,4 @@
-use earlybird_transport::{Fraction, Time};
+use earlybird_transport::{Fraction, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,8 @@ pub enum Loss {
     FourState(FourState),
     /// Loses every packet during fades of random length: Gilbert's channel over time instead of packets.
     Fading(Fading),
+    /// Loses packets above a rate, as Linux' `tc … police`: a token bucket without a queue.
+    Policer(Policer),
 }
 
 /// Packets to lose by number.
@@ -137,6 +139,22 @@ pub struct Fading {
     /// Mean length L of such a time, at least 1us; L·(1 − P)/P pass on average between two.
     pub mean_fade: Time,
     /// Loses only the packets of this flow or group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
+}
+
+/// A token bucket that drops what it has no tokens for. It is full at first and fills with `rate` up to `burst`; a packet that
+/// passes takes its bytes. It counts packets that other rules lose as well.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Policer {
+    /// Rate up to which packets pass.
+    pub rate: Rate,
+    /// Size of the bucket in bytes, at least a packet. A smaller one than the rate times a round-trip time lets a TCP sender have
+    /// much less than the rate.
+    #[schemars(range(min = 1500))]
+    pub burst: u64,
+    /// Counts and drops only the packets of this flow or group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<String>,
 }

@@ -1,4 +1,4 @@
-use super::{Duplicate, Jitter, Loss, Queue, RateStep, Reorder, Speed, Trace};
+use super::{Arq, Duplicate, Jitter, Loss, Outage, Queue, RateStep, Reorder, Speed, Trace};
 use earlybird_transport::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,8 @@ pub struct Reverse {
     /// Changes of the rate, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rate_steps: Vec<RateStep>,
-    /// Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
+    /// Delivery opportunities of 1500 bytes instead of a rate: a file of mahimahi's, of seconds and Mb/s, or of CSV; or the times in
+    /// milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// Propagation time of the link (default: as the bottleneck's).
@@ -48,6 +49,12 @@ pub struct Reverse {
     /// Random loss before the queue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loss: Vec<Loss>,
+    /// Times in which the link carries nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
+    /// Retransmissions by the link layer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arq: Option<Arq>,
     /// Additional delays that differ from packet to packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Jitter>,
@@ -69,7 +76,8 @@ pub struct Channel {
     /// Changes of the rate, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rate_steps: Vec<RateStep>,
-    /// Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
+    /// Delivery opportunities of 1500 bytes instead of a rate: a file of mahimahi's, of seconds and Mb/s, or of CSV; or the times in
+    /// milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// Propagation time of the link.
@@ -80,6 +88,12 @@ pub struct Channel {
     /// Random loss before the queue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loss: Vec<Loss>,
+    /// Times in which the link carries nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
+    /// Retransmissions by the link layer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arq: Option<Arq>,
     /// Additional delays that differ from packet to packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Jitter>,
@@ -121,6 +135,8 @@ impl Dumbbell {
             queue: self.reverse_queue,
             // Not mirrored: losses of data are given, those of ACKs only if asked for.
             loss: reverse.loss,
+            outages: reverse.outages,
+            arq: reverse.arq,
             jitter: reverse.jitter,
             reorder: reverse.reorder,
             duplicate: reverse.duplicate,
@@ -138,6 +154,8 @@ impl Link {
             delay: self.delay,
             queue: self.queue,
             loss: self.loss.clone(),
+            outages: self.outages.clone(),
+            arq: self.arq.clone(),
             jitter: self.jitter.clone(),
             reorder: self.reorder.clone(),
             duplicate: self.duplicate.clone(),
@@ -147,7 +165,15 @@ impl Link {
     /// Returns the backward direction: as the other one, without losses and other impairments, unless `reverse` says
     /// otherwise.
     pub fn backward(&self) -> Channel {
-        let mirrored = || Channel { loss: Vec::new(), jitter: None, reorder: None, duplicate: None, ..self.forward() };
+        let mirrored = || Channel {
+            loss: Vec::new(),
+            outages: Vec::new(),
+            arq: None,
+            jitter: None,
+            reorder: None,
+            duplicate: None,
+            ..self.forward()
+        };
         self.reverse.clone().unwrap_or_else(mirrored)
     }
 }
@@ -166,7 +192,8 @@ pub struct Link {
     /// Changes of the rate, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rate_steps: Vec<RateStep>,
-    /// Delivery opportunities of 1500 bytes, in milliseconds, instead of a rate: a file in mahimahi's format, or the times.
+    /// Delivery opportunities of 1500 bytes instead of a rate: a file of mahimahi's, of seconds and Mb/s, or of CSV; or the times in
+    /// milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// Propagation time of the link.
@@ -177,6 +204,12 @@ pub struct Link {
     /// Random loss before the queue, in the forward direction only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loss: Vec<Loss>,
+    /// Times in which the link carries nothing, in the forward direction only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
+    /// Retransmissions by the link layer, in the forward direction only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arq: Option<Arq>,
     /// Additional delays that differ from packet to packet, in the forward direction only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Jitter>,

@@ -12,12 +12,13 @@ pub struct RateStep {
     pub rate: Rate,
 }
 
-/// Delivery opportunities in mahimahi's format: a file, or its contents.
+/// Delivery opportunities of 1500 bytes, as mahimahi's: a file, or its contents. They repeat from the last time on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Trace {
-    /// The path of a text file, from the scenario's folder: one time in milliseconds per line, never falling. `resolve` puts
-    /// the times in its place.
+    /// The path of a text file, from the scenario's folder: one time in milliseconds per line, never falling; or a time in
+    /// seconds and a rate in Mb/s per line; or CSV whose header names a rate (`Mbps`, `DL_bitrate`). `resolve` puts the times
+    /// in its place.
     File(String),
     /// The times, in milliseconds from the start.
     Times(#[schemars(length(min = 1))] Vec<u64>),

@@ -1,11 +1,11 @@
-//! Impairments of links: losses, jitter, reordering, duplication.
+//! Impairments of links: losses, outages, retransmission, jitter, reordering, duplication.
 
 mod jitter;
 
 use super::{ensure, known};
 use crate::model::{
-    Channel, DropList, Duplicate, Fading, Flow, FourState, Gilbert, GilbertElliott, Jitter, Link, Loss, Network,
-    Periodic, Reorder,
+    Arq, Bernoulli, Channel, DropList, Duplicate, Fading, Flow, FourState, Gilbert, GilbertElliott, Jitter, Link, Loss,
+    Network, Outage, Periodic, Reorder,
 };
 use earlybird_transport::{Fraction, ScenarioError, Time, positive};
 
@@ -35,6 +35,11 @@ fn check_channel(channel: &Channel, path: &str, flows: &[Flow]) -> Result<(), Sc
     for (index, loss) in channel.loss.iter().enumerate() {
         check_loss(loss, &format!("{path}.loss.{index}.{}", loss.key()), flows)?;
     }
+    for (index, outage) in channel.outages.iter().enumerate() {
+        check_outage(outage, channel.trace.is_some(), &format!("{path}.outages.{index}"))?;
+    }
+    let arq = |rule: &Arq| check_arq(rule, &format!("{path}.arq"), flows);
+    channel.arq.as_ref().map_or(Ok(()), arq)?;
     let jitter = |rule: &Jitter| jitter::check(rule, &format!("{path}.jitter"), flows);
     channel.jitter.as_ref().map_or(Ok(()), jitter)?;
     let reorder = |rule: &Reorder| check_reorder(rule, &format!("{path}.reorder"), flows);
@@ -51,7 +56,8 @@ fn check_loss(loss: &Loss, path: &str, flows: &[Flow]) -> Result<(), ScenarioErr
         Loss::Gilbert(gilbert) => check_gilbert(gilbert, path),
         Loss::FourState(model) => check_four_state(model, path),
         Loss::Fading(fading) => check_fading(fading, path),
-        Loss::Bernoulli(_) => Ok(()),
+        Loss::Bernoulli(rule) => check_bernoulli(rule, path),
+        Loss::Policer(_) => Ok(()),
     }?;
     check_flow(loss.flow(), path, flows)
 }
@@ -63,6 +69,16 @@ fn check_flow(name: Option<&str>, path: &str, flows: &[Flow]) -> Result<(), Scen
     }
     let groups: Vec<_> = flows.iter().map(|flow| flow.name.clone()).collect();
     known(name, &groups, &format!("{path}.flow"), "is neither a flow nor a group of flows")
+}
+
+/// With 1 no packet would ever arrive: it is 1 % that is meant.
+fn check_bernoulli(rule: &Bernoulli, path: &str) -> Result<(), ScenarioError> {
+    let error = || ScenarioError::new(&format!("{path}.probability"), "loses every packet").text("1");
+    ensure(rule.probability.value() < 1.0, || {
+        error()
+            .allowed("a number from 0 to below 1, or in percent")
+            .hint("did you mean `1%`? `outages` lose every packet for a time.")
+    })
 }
 
 fn check_list(list: &DropList, path: &str) -> Result<(), ScenarioError> {
@@ -114,8 +130,7 @@ fn check_four_state(model: &FourState, path: &str) -> Result<(), ScenarioError> 
 /// Times are whole nanoseconds: spells of not many of them would feel the rounding.
 fn check_fading(fading: &Fading, path: &str) -> Result<(), ScenarioError> {
     below_one(fading.ratio, &format!("{path}.ratio"))?;
-    let error = || ScenarioError::new(&format!("{path}.mean-fade"), "is too short").text(&fading.mean_fade.to_string());
-    ensure(fading.mean_fade >= Time::from_micros(1), || error().allowed("a duration of at least 1us"))
+    long_enough(fading.mean_fade, &format!("{path}.mean-fade"))
 }
 
 /// The ways out of one state exclude each other.
@@ -123,6 +138,31 @@ fn check_transitions([(first, one), (second, other)]: [(&str, Fraction); 2], pat
     let problem = format!("and `{first}`, which is {}, are more than 1 together", one.value());
     let error = || ScenarioError::new(&format!("{path}.{second}"), problem).text(&other.value().to_string());
     ensure(one.value() + other.value() <= 1.0, || error().allowed("two probabilities of at most 1 together"))
+}
+
+fn check_outage(outage: &Outage, has_trace: bool, path: &str) -> Result<(), ScenarioError> {
+    long_enough(outage.duration, &format!("{path}.duration"))?;
+    let trace = || ScenarioError::new(&format!("{path}.wait"), "stands beside a `trace`").text("true");
+    ensure(!(outage.wait && has_trace), || trace().hint("write the outage into the trace, or leave `wait` out."))?;
+    let Some(period) = outage.period else { return Ok(()) };
+    let error = || ScenarioError::new(&format!("{path}.period"), "is not longer than the outage");
+    ensure(period > outage.duration, || {
+        error().text(&period.to_string()).allowed(format!("a duration above {}", outage.duration))
+    })
+}
+
+/// The shortest time of what repeats at random or by a period: below, the rounding to whole nanoseconds would be felt.
+const SHORTEST: Time = Time::from_micros(1);
+
+fn long_enough(time: Time, path: &str) -> Result<(), ScenarioError> {
+    let error = || ScenarioError::new(path, "is too short").text(&time.to_string());
+    ensure(time >= SHORTEST, || error().allowed(format!("a duration of at least {SHORTEST}")))
+}
+
+fn check_arq(rule: &Arq, path: &str, flows: &[Flow]) -> Result<(), ScenarioError> {
+    below_one(rule.loss, &format!("{path}.loss"))?;
+    positive(rule.delay, &format!("{path}.delay"))?;
+    check_flow(rule.flow.as_deref(), path, flows)
 }
 
 fn check_reorder(rule: &Reorder, path: &str, flows: &[Flow]) -> Result<(), ScenarioError> {

@@ -34,7 +34,7 @@ use rstest::rstest;
 )]
 #[case(
     "network.dumbbell.bottleneck.loss=[{ gilbert-eliot = { p = 0.1, r = 0.5 } }]",
-    "network.dumbbell.bottleneck.loss.0.gilbert-eliot: `gilbert-eliot` is not a key here; allowed: list, bernoulli, periodic, gilbert-elliott, gilbert, four-state, fading. hint: did you mean `gilbert-elliott`?"
+    "network.dumbbell.bottleneck.loss.0.gilbert-eliot: `gilbert-eliot` is not a key here; allowed: list, bernoulli, periodic, gilbert-elliott, gilbert, four-state, fading, policer. hint: did you mean `gilbert-elliott`?"
 )]
 #[case(
     "network.dumbbell.bottleneck.loss=[{ four-state = { p13 = 0.5, p14 = 0.6 } }]",
@@ -58,7 +58,7 @@ use rstest::rstest;
 )]
 #[case(
     "network.dumbbell.bottleneck.loss=[{ fading = { ratio = 0.1, mean-fade = 3 } }]",
-    "network.dumbbell.bottleneck.loss.0.fading.mean-fade: `3` has no unit; allowed: {TIMES}. hint: did you mean `3s`?"
+    "network.dumbbell.bottleneck.loss.0.fading.mean-fade: `3` has no unit; allowed: {TIMES}. hint: did you mean `3ms`?"
 )]
 #[case(
     r#"network.dumbbell.bottleneck.loss=[{ fading = { ratio = 0.1, mean-fade = "60ms", flow = "vidoe" } }]"#,
@@ -127,6 +127,38 @@ use rstest::rstest;
 #[case(
     r#"network.dumbbell.bottleneck.jitter={ distribution = { uniform = "5ms" }, flow = "vidoe" }"#,
     "network.dumbbell.bottleneck.jitter.flow: `vidoe` is neither a flow nor a group of flows; allowed: video, file, web. hint: did you mean `video`?"
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.loss=[{ bernoulli = { probability = 1 } }]"#,
+    "network.dumbbell.bottleneck.loss.0.bernoulli.probability: `1` loses every packet; allowed: a number from 0 to below 1, or in percent. hint: did you mean `1%`? `outages` lose every packet for a time."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.loss=[{ policer = { rate = "5Mb/s", burst = 100 } }]"#,
+    "network.dumbbell.bottleneck.loss.0.policer.burst: `100` is too small; allowed: a whole number of at least 1500. hint: Size of the bucket in bytes, at least a packet. A smaller one than the rate times a round-trip time lets a TCP sender have much less than the rate."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.loss=[{ policer = { rate = 0, burst = 15000 } }]"#,
+    "network.dumbbell.bottleneck.loss.0.policer.rate: `0` is zero; allowed: {RATES}. hint: Rate up to which packets pass."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.outages=[{ start = "3s", duration = "2s", period = "2s" }]"#,
+    "network.dumbbell.bottleneck.outages.0.period: `2s` is not longer than the outage; allowed: a duration above 2s."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.outages=[{ start = "3s", duration = "0s" }]"#,
+    "network.dumbbell.bottleneck.outages.0.duration: `0s` is too short; allowed: a duration of at least 1us."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.arq={ loss = 1, delay = "8ms" }"#,
+    "network.dumbbell.bottleneck.arq.loss: `1` is too large; allowed: a number from 0 to below 1."
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.arq={ loss = 0.1, delay = 8 }"#,
+    "network.dumbbell.bottleneck.arq.delay: `8` has no unit; allowed: {TIMES}. hint: did you mean `8ms`?"
+)]
+#[case(
+    r#"network.dumbbell.bottleneck.arq={ loss = 0.1, retries = 101, delay = "8ms" }"#,
+    "network.dumbbell.bottleneck.arq.retries: `101` is too large; allowed: a whole number from 0 to 100. hint: Greatest number n of retransmissions of a packet, up to 100 (default 3)."
 )]
 #[case(
     "network.dumbbell.bottleneck.duplicate={ probability = 0.1, correlation = 1 }",

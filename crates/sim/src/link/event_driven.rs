@@ -108,17 +108,18 @@ impl QueueServer {
     /// Makes the queue of an event-driven link. `None` if the analytic model applies.
     pub(super) fn of(settings: &LinkSettings) -> Option<Self> {
         // FIFO with drop-tail at a constant rate is exactly what the analytic model covers.
-        if settings.discipline == Discipline::DropTail && settings.changes.is_none() {
+        if settings.discipline == Discipline::DropTail && settings.changes.is_none() && settings.outages.is_empty() {
             return None;
         }
+        let outages = || settings.outages.clone();
         let schedule = match &settings.changes {
             Some(RateChanges::Opportunities(times)) => {
                 ServiceSchedule::Opportunities(DeliveryOpportunities::new(Arc::clone(times)))
             }
             Some(RateChanges::Steps(steps)) => {
-                ServiceSchedule::VariableRate(VariableRate::new(settings.rate, Arc::clone(steps)))
+                ServiceSchedule::VariableRate(VariableRate::new(settings.rate, Arc::clone(steps), outages()))
             }
-            None => ServiceSchedule::VariableRate(VariableRate::new(settings.rate, Arc::default())),
+            None => ServiceSchedule::VariableRate(VariableRate::new(settings.rate, Arc::default(), outages())),
         };
         Some(Self {
             queue: settings.discipline.queue(settings.limit.passing_one(), settings.rate, settings.random.clone()),

@@ -5,8 +5,8 @@ use crate::losses::loss;
 use crate::observers::Census;
 use earlybird_conformance::{Area, conforms};
 use earlybird_sim::{
-    CorrelatedBernoulli, DelayCorrelation, DelayDistribution, Duplication, Impairments, Jitter, JitterSettings,
-    LossRule, Network, Observer, Packet, PacketEvent, PacketFilter, QueueLimit, Reordering,
+    Arq, ArqSettings, CorrelatedBernoulli, DelayCorrelation, DelayDistribution, Duplication, Impairments, Jitter,
+    JitterSettings, LossRule, Network, Observer, Packet, PacketEvent, PacketFilter, QueueLimit, Reordering,
 };
 use earlybird_tcp::Config;
 use earlybird_units::{Duration, Instant, Random, SeedTree};
@@ -149,6 +149,20 @@ fn jitter_reorders_only_if_asked_to() {
     assert!(extents(&arrivals(jitter(false))).is_empty());
     // At a distance of 1 ms nearly every packet is passed by others with up to 20 ms less.
     assert!(extents(&arrivals(jitter(true))).len() > 500);
+}
+
+fn arq(reorders: bool) -> Impairments {
+    let (delay, filter) = (Duration::from_millis(8), PacketFilter::default());
+    let settings = ArqSettings { loss: 0.2, retries: 3, delay, reorders, filter, random: random() };
+    Impairments::default().with_arq(Some(Arq::new(settings)))
+}
+
+/// 0.2 + 0.04 + 0.008 of the packets are late by 8 ms or more, and seven packets or more pass such a one.
+#[test]
+fn retransmission_by_the_link_reorders_only_if_asked_to() {
+    assert!(extents(&arrivals(arq(false))).is_empty());
+    let late = extents(&arrivals(arq(true))).len();
+    assert!((150..250).contains(&late), "{late}");
 }
 
 fn assert_conserved(network: &Network, census: &Census) -> u64 {

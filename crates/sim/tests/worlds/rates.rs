@@ -2,7 +2,7 @@
 
 use crate::dumbbell::{BUDGET, DuplexLink, FORWARD, link, ns2, seconds};
 use earlybird_conformance::{Area, conforms};
-use earlybird_sim::{LinkSettings, Observer, Packet, PacketEvent, QueueLimit, RateChanges};
+use earlybird_sim::{LinkSettings, Observer, Outage, Outages, Packet, PacketEvent, QueueLimit, RateChanges};
 use earlybird_tcp::Config;
 use earlybird_units::{Duration, Instant, Rate};
 
@@ -27,7 +27,11 @@ impl Observer for Times {
 
 /// Sends a burst of 30 packets at once.
 fn burst(changes: RateChanges) -> Times {
-    let forward = LinkSettings { changes: Some(changes), ..link(1_000_000, 10, QueueLimit::Unlimited) };
+    burst_over(Some(changes), Outages::default())
+}
+
+fn burst_over(changes: Option<RateChanges>, outages: Outages) -> Times {
+    let forward = LinkSettings { changes, outages, ..link(1_000_000, 10, QueueLimit::Unlimited) };
     let config = Config::ns2().with_initial_window(30);
     let mut world = DuplexLink::new(forward).world(ns2(config), 100_000, Times::default());
     assert!(world.run_until(seconds(60), BUDGET));
@@ -89,6 +93,26 @@ fn a_step_changes_the_rate_within_a_packet() {
     let times = burst(RateChanges::Steps([(at, rate)].into()));
     let sent: Vec<u64> = times.arrived[1..6].iter().map(|at| (*at - open).as_nanos() / 1000 - 10_000).collect();
     assert_eq!(sent, [8320, 16_640, 21_240, 23_320, 25_400]);
+}
+
+/// 1040 bytes take 8.32 ms at 1 Mb/s: an outage from 20 ms on interrupts the third packet for 50 ms.
+#[test]
+fn packets_wait_for_the_end_of_an_outage() {
+    let open = burst(RateChanges::Steps([].into())).entered[1].0;
+    let start = open + Duration::from_millis(20);
+    let outages = Outages::new([Outage { start, duration: Duration::from_millis(50), period: None }]);
+    let times = burst_over(None, outages);
+    let sent: Vec<u64> = times.arrived[1..6].iter().map(|at| (*at - open).as_nanos() / 1000 - 10_000).collect();
+    assert_eq!(sent, [8320, 16_640, 74_960, 83_280, 91_600]);
+}
+
+#[test]
+fn capacity_has_no_part_in_outages() {
+    let outages = Outages::new([Outage { start: millis(1000), duration: Duration::from_millis(500), period: None }]);
+    let changes = Some(RateChanges::Steps([(millis(1200), Rate::from_bits_per_second(4000).expect("a rate"))].into()));
+    let settings = LinkSettings { changes, outages, ..link(1000, 0, QueueLimit::Unlimited) };
+    let bits = [500, 1000, 1500, 2000].map(|at| settings.bits_before(millis(at)).round() as u64);
+    assert_eq!(bits, [500, 1000, 1000, 3000]);
 }
 
 #[test]

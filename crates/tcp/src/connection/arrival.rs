@@ -379,6 +379,16 @@ impl Connection {
         position.is_some_and(|position| self.sender.on_path_limit(cx.now, u64::from(limit), position))
     }
 
+    /// Reduces the segments of an open connection to packets of `mtu` bytes, IP header included, which is what this host's own route
+    /// to the peer carries. Returns whether they were larger.
+    ///
+    /// Unlike [`Self::on_path_mtu`] it needs no proof, as it does not come from the network. It expires after ten minutes too.
+    pub fn on_route_mtu(&mut self, cx: &mut Cx<'_>, mtu: u16) -> bool {
+        let ip = self.config.segments.ip;
+        let limit = ip.mss_within(mtu.max(ip.least_path_mtu()));
+        matches!(self.state, TcpState::Transfer(_)) && self.sender.on_route_limit(cx.now, u64::from(limit))
+    }
+
     /// Sends a SYN again that was too big because it carried data (RFC 7413 §4.2.1): at once, without them, and with a smaller MSS.
     fn on_syn_too_big(&mut self, limit: u16, seq: SeqNum) -> bool {
         let is_ours = seq == self.local_origin && self.fast_open().is_some_and(|outcome| outcome.carried > 0);

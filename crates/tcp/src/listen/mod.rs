@@ -241,7 +241,7 @@ impl Listener {
     ) -> Option<Segment> {
         let mut entry = HalfOpen::new(addresses, self.identity(addresses, now), now, syn);
         let mut answer = if self.sends_cookies() {
-            entry = self.secret.write_cookie(&entry, now)?;
+            entry = self.secret.write_cookie(&entry, &self.config, now)?;
             self.cookie_at = Some(now);
             self.statistics.cookies_sent += 1;
             entry.answer(&self.config)?

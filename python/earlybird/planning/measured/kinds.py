@@ -7,10 +7,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from earlybird.errors import InputError
+from earlybird import _core
+from earlybird.errors import InputError, ScenarioError
 from earlybird.planning.measured import KINDS, iperf3, ping
 from earlybird.planning.measured.text import text_of
-from earlybird.planning.measured.throughput import has_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,7 +61,11 @@ def _begin(path: Path) -> bytes:
 
 
 def _is_trace(text: str) -> bool:
-    return has_columns(text) or text.split(maxsplit=1)[0].isdecimal()
+    try:
+        _core.trace_times(text, "")
+    except ScenarioError:
+        return text.split(maxsplit=1)[0].isdecimal()  # as a damaged one begins, which its reader refuses
+    return True
 
 
 def _is_ping(path: str | Path) -> bool:

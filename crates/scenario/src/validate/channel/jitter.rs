@@ -1,4 +1,4 @@
-use super::{below_one, check_flow, ensure};
+use super::{below_one, check_flow, ensure, long_enough};
 use crate::model::{DelaySpikes, Flow, Jitter, JitterDistribution, ParetoDelay};
 use earlybird_transport::{ScenarioError, Time, positive};
 
@@ -15,19 +15,11 @@ pub(super) fn check(rule: &Jitter, path: &str, flows: &[Flow]) -> Result<(), Sce
     check_flow(rule.flow.as_deref(), path, flows)
 }
 
-/// The shortest correlation time and spike: below, the rounding to whole nanoseconds would be felt, and each is computed.
-const SHORTEST: Time = Time::from_micros(1);
-
 fn check_correlation_time(rule: &Jitter, time: Time, path: &str) -> Result<(), ScenarioError> {
     let path = format!("{path}.correlation-time");
     let both = || ScenarioError::new(&path, "stands beside `correlation`").text(&time.to_string());
     ensure(rule.correlation.value() == 0.0, || both().allowed("one of the two keys"))?;
     long_enough(time, &path)
-}
-
-fn long_enough(time: Time, path: &str) -> Result<(), ScenarioError> {
-    let error = || ScenarioError::new(path, "is too short").text(&time.to_string());
-    ensure(time >= SHORTEST, || error().allowed(format!("a duration of at least {SHORTEST}")))
 }
 
 fn check_distribution(distribution: &JitterDistribution, path: &str) -> Result<(), ScenarioError> {

@@ -108,10 +108,13 @@ impl SendBuffer {
         self.abandon(|frames, bounds| Some(frames.abandon_segment(segment, bounds)));
     }
 
-    /// Abandons unsent frames that are longer than a segment may be by now.
+    /// Abandons frames that are longer than a segment may be by now: one frame is one segment, and cannot be sent in pieces.
     pub(super) fn abandon_too_long(&mut self) {
         let mss = self.size.mss();
-        self.abandon(|frames, bounds| Some(frames.abandon_longer(mss, bounds)));
+        if self.abandon(|frames, bounds| Some(frames.abandon_longer(mss, bounds))) && self.may_abandon_sent() {
+            // The path has dropped those that were sent, so that they are not in flight.
+            self.remove_abandoned_on_timeout();
+        }
     }
 
     /// Lets `act` abandon frames and return the unsent bytes that it removed; returns whether it did.

@@ -233,13 +233,19 @@ impl FrameQueue {
         self.index(segment).map_or(0, |index| self.abandon(index, bounds))
     }
 
-    /// Abandons unsent frames of more than `mss` bytes, and returns the bytes that were removed.
+    /// Abandons frames of more than `mss` bytes, as far as the bounds allow, and returns the unsent bytes that were removed.
     pub(super) fn abandon_longer(&mut self, mss: u64, bounds: &AbandonBounds<'_>) -> u64 {
         let mut bytes = 0;
-        while let Some(index) = self.queue.iter().skip(self.sent).position(|frame| u64::from(frame.bytes) > mss) {
-            bytes += self.abandon(self.sent + index, bounds);
+        while let Some(index) = self.find_longer(mss, bounds) {
+            bytes += self.abandon(index, bounds);
         }
         bytes
+    }
+
+    fn find_longer(&self, mss: u64, bounds: &AbandonBounds<'_>) -> Option<usize> {
+        let is_longer = |frame: &QueuedFrame| u64::from(frame.bytes) > mss && !frame.is_abandoned;
+        let mut frames = self.queue.iter().enumerate();
+        frames.find(|(index, frame)| is_longer(frame) && self.may_abandon(*index, bounds)).map(|(index, _)| index)
     }
 
     /// Abandons a frame and all others of its unit, as far as the bounds allow; returns the bytes of those that were never sent.

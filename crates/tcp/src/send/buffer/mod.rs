@@ -38,6 +38,15 @@ pub(crate) struct SendBuffer {
     largest_window: u64,
 }
 
+/// A segment that its path may drop because of its size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Suspect {
+    /// The bytes of payload that are retransmitted at once.
+    len: u64,
+    /// Whether it begins beyond the receiver's window.
+    is_beyond_window: bool,
+}
+
 /// The reason to suspect a black hole: the timer has expired again and again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlackHoleSigns {
@@ -292,24 +301,46 @@ impl SendBuffer {
         let len = quoted.map_or(0, |(start, sent)| sent.end - start);
         let is_reduced = self.size.limit_to_path(now, limit, len);
         if is_reduced {
-            self.abandon_too_long();
-            self.resegmentation = Resegmentation::default();
+            self.fit_path();
         }
         is_reduced
     }
 
-    /// Halves the segment size if the missing segment may be too large for its path, which no router reports.
-    pub(super) fn check_black_hole(&mut self, signs: BlackHoleSigns) {
-        let Some((start, sent)) = self.scoreboard.segment(self.scoreboard.una()) else { return };
-        if !self.size.detects_black_holes() {
-            return;
+    /// Reduces the segment size to what this host's route carries; returns whether it was larger.
+    pub(super) fn limit_to_route(&mut self, now: Instant, limit: u64) -> bool {
+        let is_reduced = self.size.limit(now, limit);
+        if is_reduced {
+            self.fit_path();
         }
-        // A receiver that closed its window over the segment answers (RFC 9293 §3.10.7.4), so the path does deliver it.
-        if start >= self.window_end() && signs.peer_responded {
-            return;
-        }
+        is_reduced
+    }
+
+    /// Returns whether the first outstanding segment is longer than a segment may be by now.
+    pub(super) fn is_first_too_long(&self) -> bool {
+        let first = self.scoreboard.segment(self.scoreboard.una());
+        first.is_some_and(|(start, sent)| sent.payload_end() - start > self.size.mss())
+    }
+
+    fn fit_path(&mut self) {
+        self.abandon_too_long();
+        self.resegmentation = Resegmentation::default();
+    }
+
+    /// Returns the first outstanding segment, which may be too large for its path; `None` if black holes are not looked for.
+    pub(super) fn suspect(&self) -> Option<Suspect> {
+        let (start, sent) =
+            self.scoreboard.segment(self.scoreboard.una()).filter(|_| self.size.detects_black_holes())?;
         let len = (sent.payload_end() - start).min(self.piece_limit(start));
-        if self.size.halve_in_black_hole(len, signs.back_off) {
+        Some(Suspect { len, is_beyond_window: start >= self.window_end() })
+    }
+
+    /// Halves the segment size if the missing segment may be too large for its path, which no router reports.
+    pub(super) fn check_black_hole(&mut self, suspect: Suspect, signs: BlackHoleSigns) {
+        // A receiver that closed its window over the segment answers (RFC 9293 §3.10.7.4), so the path does deliver it.
+        if suspect.is_beyond_window && signs.peer_responded {
+            return;
+        }
+        if self.size.halve_in_black_hole(suspect.len, signs.back_off) {
             self.abandon_too_long();
         }
     }

@@ -52,6 +52,11 @@ impl SegmentSize {
         self.mss
     }
 
+    /// Returns whether segments carry timestamps.
+    pub(crate) fn has_timestamps(&self) -> bool {
+        self.options > 0
+    }
+
     /// Returns whether segments are cut as real networks require.
     #[inline]
     pub(crate) fn is_real(&self) -> bool {
@@ -78,7 +83,12 @@ impl SegmentSize {
     /// Reduces the size to `limit` (options included) if that makes a segment of `len` bytes shorter; returns whether it did.
     pub(super) fn limit_to_path(&mut self, now: Instant, limit: u64, len: u64) -> bool {
         // RFC 5927 §7.2: a report about a segment that was not larger than the limit is forged or stale.
-        if !self.is_real || limit >= self.with_options || len + self.options <= limit {
+        len + self.options > limit && self.limit(now, limit)
+    }
+
+    /// Reduces the size to `limit` (options included) for ten minutes if it is larger; returns whether it is.
+    pub(super) fn limit(&mut self, now: Instant, limit: u64) -> bool {
+        if !self.is_real || limit >= self.with_options {
             return false;
         }
         let agreed = self.agreed.map_or(self.with_options, |(agreed, _)| agreed);

@@ -61,7 +61,7 @@ impl Sender {
         }
         let is_echo = self.read_ecn(cx.now, info.flags, &ack);
         self.note_times(cx.now, &ack);
-        let rtt = self.round_trip(cx.now, info.echo, &ack);
+        let rtt = if self.measures_arrivals() { None } else { self.round_trip(cx.now, info.echo, &ack) };
         // The window does not grow for an ACK that echoes a mark, covers a skip, or answers a window probe.
         let may_grow = !was_closed && !is_echo && ack.skipped == 0;
         self.run_recovery(cx, &ack, rtt, is_echo, may_grow);
@@ -249,6 +249,35 @@ impl Sender {
         Some(clock::since(now, self.counters.check_echo(now, echo, ack)?))
     }
 
+    /// Returns whether round trips are measured by each arrival that is reported, instead of by the cumulative ACK.
+    ///
+    /// With frames the cumulative ACK waits at each hole until the repair or the deadline, and without timestamps that wait would
+    /// count as round trip: frames then seem to be beyond repair, and none is repaired.
+    #[inline]
+    fn measures_arrivals(&self) -> bool {
+        self.ack_path == AckPath::Full
+            && self.buffer.has_frames()
+            && self.loss.is_timed()
+            && !self.buffer.size().has_timestamps()
+    }
+
+    /// Measures the round trip of the segment sent last of those that an ACK newly reports and that were sent once (Karn's rule;
+    /// as Linux's `tcp_clean_rtx_queue`, which takes a sample from SACK where the cumulative ACK gives none).
+    #[cold]
+    fn measure_arrivals(&mut self, cx: &mut Cx<'_>) {
+        let scoreboard = self.buffer.scoreboard();
+        let sent_once = scoreboard.delivered().iter().filter(|segment| segment.transmissions == 1);
+        let last = sent_once.map(|segment| segment.departed).max();
+        let una = scoreboard.una();
+        let timer = self.loss.timer_mut();
+        timer.cancel_measurement();
+        let Some(rtt) = last.map(|departed| cx.now - departed) else { return };
+        timer.note_exact(rtt);
+        if let Some(sample) = timer.on_sample(cx.now, rtt, una) {
+            cx.trace.record(cx.now, TraceEvent::RttSample(sample));
+        }
+    }
+
     /// Runs recovery on an ACK, and acts on the outcome. `rtt` is its RTT sample.
     fn run_recovery(
         &mut self,
@@ -258,6 +287,9 @@ impl Sender {
         is_echo: bool,
         may_grow: bool,
     ) {
+        if self.measures_arrivals() {
+            self.measure_arrivals(cx);
+        }
         let outcome = self.read_outcome(cx.now, ack);
         self.act_on(cx, outcome, ack, rtt, may_grow);
         if ack.is_partial_segment() {

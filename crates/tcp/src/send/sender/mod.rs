@@ -297,4 +297,13 @@ impl Sender {
         }
         is_credible
     }
+
+    /// Reduces the segment size to what this host's route carries, options included; returns whether it was larger.
+    pub(crate) fn on_route_limit(&mut self, now: Instant, limit: u64) -> bool {
+        let is_reduced = self.buffer.limit_to_route(now, limit);
+        if is_reduced && self.buffer.is_first_too_long() {
+            self.loss.on_path_limit(now, self.buffer.scoreboard_mut());
+        }
+        is_reduced
+    }
 }

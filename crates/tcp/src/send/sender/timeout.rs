@@ -54,15 +54,18 @@ impl Sender {
         // The state before the reduction is remembered first: F-RTO may find the timeout spurious.
         self.remember_reduction(true, flight.outstanding);
         self.rate.on_timeout(cx, &flight, self.buffer.scoreboard().snd_max());
+        // Before the frame leaves the scoreboard: what a path drops for its size expires too.
+        let suspect = self.buffer.suspect();
         // Abandoned frames leave the scoreboard before recovery marks what is left as lost.
         self.remove_abandoned_on_timeout(cx.now);
         self.loss.recovery_mut().on_timeout(cx.now, self.buffer.scoreboard_mut());
         self.sample_losses(cx.now);
         let timer = self.loss.timer_mut().expire(cx.now, flight.outstanding < THIN_STREAM);
-        self.buffer.check_black_hole(BlackHoleSigns {
-            back_off: self.loss.timer().value().back_off,
-            peer_responded: last_received >= self.loss.activity().last_timeout,
-        });
+        if let Some(suspect) = suspect {
+            let back_off = self.loss.timer().value().back_off;
+            let peer_responded = last_received >= self.loss.activity().last_timeout;
+            self.buffer.check_black_hole(suspect, BlackHoleSigns { back_off, peer_responded });
+        }
         if self.buffer.scoreboard().outstanding() == 0 {
             self.loss.restart_timer(cx.now, self.buffer.scoreboard());
         }
