@@ -36,8 +36,13 @@ const MOST_PACKETS: u64 = 10_240;
 impl CakeSettings {
     fn memory(&self, rate: Rate) -> u64 {
         let bytes = MEMORY_IN_RTT * self.rtt.as_secs_f64() * rate.bits_per_second() as f64 / 8.0;
-        self.memory.unwrap_or_else(|| (bytes as u64).max(LEAST_MEMORY).min(MOST_PACKETS * MTU))
+        self.memory.unwrap_or_else(|| (bytes as u64).clamp(LEAST_MEMORY, MOST_PACKETS * MTU))
     }
+}
+
+/// Returns the quantum for the rate of a link.
+fn quantum(rate: Rate) -> i64 {
+    (rate.bits_per_second() / 8 / QUANTUM_PER_SECOND).clamp(SMALLEST_QUANTUM, MTU).cast_signed()
 }
 
 /// All queues of one link.
@@ -65,7 +70,7 @@ impl Cake {
     pub(crate) fn new(settings: CakeSettings, rate: Rate, mut random: Random) -> Self {
         Self {
             parameters: Parameters::new(settings.rtt, rate),
-            quantum: (rate.bits_per_second() / 8 / QUANTUM_PER_SECOND).clamp(SMALLEST_QUANTUM, MTU) as i64,
+            quantum: quantum(rate),
             memory: settings.memory(rate),
             // 2^53: whole numbers up to here are exact in a `f64`, from which `below` draws.
             flows: Flows::new(random.below(1 << 53)),
