@@ -149,7 +149,7 @@ def test_cake_is_not_advised_where_the_queue_is_not_the_cause(line: dict[str, st
 
 @pytest.mark.parametrize(
     ("beside", "words"),
-    [("upload", "an upload on"), ("household", "an upload and a call on"), ("3", "3 other viewers on")],
+    [("upload", "an upload on"), ("household", "an upload and a call on")],
 )
 def test_other_traffic_that_is_asked_for_is_in_the_answer(beside: str, words: str) -> None:
     found = short_plan(beside=beside)
@@ -160,6 +160,32 @@ def test_other_traffic_that_is_asked_for_is_in_the_answer(beside: str, words: st
     assert "With nothing else on the line" in found.answer
     assert found.to_dict()["beside"] == beside
     assert words in description(found)
+
+
+def test_twenty_viewers_on_one_port_were_not_possible() -> None:
+    one = short_plan(rate="12Mb/s", transports=["srt"])
+    found = short_plan(rate="12Mb/s", transports=["srt"], viewers=10)
+    assert found.delay > one.delay
+    assert "for the slowest of 10 viewers" in found.answer
+    assert "to 10 viewers over 12.00 Mb/s" in description(found)
+    assert found.to_dict()["viewers"] == 10
+
+
+def test_two_ingests_over_a_line_for_one_are_refused_with_what_would_do() -> None:
+    """Two encoders of 10 Mb/s over 10 Mb/s (sorayuki/obs-multi-rtmp#401)."""
+    with pytest.raises(InputError, match=r"10.00 Mb/s for each of 2 viewers, which is 20.72 Mb/s"):
+        short_plan(bitrate="10Mb/s", rate="10Mb/s", viewers=2)
+
+
+@pytest.mark.parametrize("viewers", [0, 201])
+def test_a_number_of_viewers_out_of_range_is_an_error(viewers: int) -> None:
+    with pytest.raises(InputError, match=f"viewers = {viewers}: a number from 1 to 200"):
+        short_plan(viewers=viewers)
+
+
+def test_further_viewers_as_other_traffic_are_refused_with_the_option_for_them() -> None:
+    with pytest.raises(InputError, match="--viewers 4"):
+        short_plan(beside="3")
 
 
 @pytest.mark.parametrize("beside", ["0", "201", "cats", "²"])

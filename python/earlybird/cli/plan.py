@@ -75,10 +75,14 @@ def command(
         str | None,
         typer.Option(
             metavar="TRAFFIC",
-            help="Other traffic: none, upload, household, or a number of other viewers; the answer has both cases.",
+            help="Other traffic: none, upload or household; the answer has both cases.",
             show_default="upload, if the queue is large",
         ),
     ] = None,
+    viewers: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="Viewers of the film over this line; the answer is for the slowest."),
+    ] = 1,
     profile: Annotated[
         str | None,
         typer.Option(
@@ -175,6 +179,7 @@ def command(
         burst=burst,
         queue=queue,
         beside=beside,
+        viewers=viewers,
         profile=profile,
         measured=measured,
         goal=goal,

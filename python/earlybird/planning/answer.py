@@ -141,14 +141,18 @@ def _use(plan: Plan) -> str:
 
 
 def _start(plan: Plan) -> str:
-    return f"{WORDS[plan.stream.goal][0]} {delay_text(plan.delay)}"
+    return f"{WORDS[plan.stream.goal][0]} {delay_text(plan.delay)}{_slowest(plan)}"
+
+
+def _slowest(plan: Plan) -> str:
+    return f" for the slowest of {plan.path.viewers} viewers" if plan.path.viewers > 1 else ""
 
 
 def _choice(plan: Plan) -> str:
     words, choice, baseline = WORDS[plan.stream.goal][0], plan.choice.candidate.name, plan.baseline.candidate.name
     if not math.isfinite(plan.delay):
         return f"None of these senders carries {plan.stream.clip.path.name} here{_smaller(plan)}."
-    start = f"{words} {delay_text(plan.longest_delay)}{_conditions(plan)}"
+    start = f"{words} {delay_text(plan.longest_delay)}{_slowest(plan)}{_conditions(plan)}"
     if plan.choice is plan.baseline:
         others = f"; no other sender is noticeably quicker{_quickest(plan)}" if len(plan.results) > 1 else ""
         return f"Stay with {baseline}, your sender today: {start}{others}."
@@ -283,6 +287,7 @@ def document(plan: Plan) -> dict[str, Any]:
         "clear": plan.is_clear and plan.is_settled,
         "settled": plan.is_settled,
         "beside": path.beside,
+        "viewers": path.viewers,
         "other": plan.other
         and {
             "beside": plan.other.path.beside,

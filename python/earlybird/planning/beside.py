@@ -17,7 +17,7 @@ HOUSEHOLD: Final = "household"
 LEAD: Final = 10.0
 """Seconds for which the other traffic is under way before the film begins: its queue has filled by then."""
 LARGE_QUEUE: Final = 2.0  # round trips; a larger queue decides what a film needs beside other traffic
-MOST_VIEWERS: Final = 200
+MOST_VIEWERS: Final = 200  # of one port
 PACKET: Final = 1500  # bytes
 
 CALL_RATE: Final = "1Mb/s"  # of a video call in a household (assumed)
@@ -26,34 +26,26 @@ CALL_PACKET: Final = 1000  # bytes
 
 def checked(text: str) -> str:
     """Return the name of other traffic; raise InputError if there is none of that name."""
-    if text in (NONE, UPLOAD, HOUSEHOLD) or _viewers(text):
+    if text in (NONE, UPLOAD, HOUSEHOLD):
         return text
-    raise InputError(
-        f"beside = {text}: none, upload (one transfer), household (a transfer and a call), or a number of further "
-        f"viewers of the same film from 1 to {MOST_VIEWERS}."
+    hint = (
+        f" For further viewers of the same film: --viewers {int(text) + 1}."
+        if text.isascii() and text.isdigit()
+        else ""
     )
-
-
-def _viewers(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdecimal() else 0
-    return number if number <= MOST_VIEWERS else 0
+    raise InputError(f"beside = {text}: none, upload (one transfer), or household (a transfer and a call).{hint}")
 
 
 def title(name: str) -> str:
     """Return the other traffic in words, behind `with`."""
-    number = _viewers(name)
-    if number:
-        return f"{number} other viewer{'s' if number > 1 else ''} on the line"
     return {UPLOAD: "an upload on the line", HOUSEHOLD: "an upload and a call on the line"}.get(
         name, "nothing else on the line"
     )
 
 
 def flows(name: str, film: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the flows beside that of a film: transfers of Linux's default, calls over UDP, or the same film again."""
+    """Return the flows beside that of a film: transfers of Linux's default, and calls over UDP."""
     ends = {key: film[key] for key in ("from", "to")}
-    if number := _viewers(name):
-        return [{**film, "name": "others", "count": number, "start": {"uniform": ["0s", f"{LEAD:g}s"]}}]
     upload = {
         "name": "upload",
         **ends,

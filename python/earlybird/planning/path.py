@@ -89,6 +89,7 @@ class NetworkPath:
     trace: tuple[int, ...] | None = None
     loss_sample: LossSample | None = None
     beside: str = NONE  # the other traffic on the line
+    viewers: int = 1  # of the film over this line
     jitter: Jitter | None = None
     facts: tuple[str, ...] = ()
 

@@ -17,7 +17,7 @@ from earlybird.loading import resolve
 from earlybird.media import film_of
 from earlybird.planning.advice import advice, repeat_measurement, router_advice, server_settings
 from earlybird.planning.answer import answer, cake_mends, document
-from earlybird.planning.beside import NONE, checked, is_fifo, usual
+from earlybird.planning.beside import MOST_VIEWERS, NONE, checked, is_fifo, usual
 from earlybird.planning.candidates import BASELINE, Candidate, candidates
 from earlybird.planning.estimates import FormulaEstimate, formula_estimate
 from earlybird.planning.path import Measurements, NetworkPath, completed, merged
@@ -46,6 +46,7 @@ LATE: Final[Mapping[Goal, float]] = {"live": LATE_SHARE_ALLOWED, "vod": LATE_SHA
 
 LONGEST_SESSION: Final = 300.0
 SHORTEST_SESSION: Final = 60.0  # seconds that a viewer watches
+SHORTEST_OF_MANY: Final = 20.0  # if several viewers of a session watch for as long together
 
 NETEM_QUEUE: Final = "1000"
 """Packets of the queue that is tried beside an assumed one: the default of netem and of Linux's devices."""
@@ -226,8 +227,10 @@ class PlanRequest:
     queue : str
         The queue of the bottleneck: ``"64kB"``, ``"500ms"``, ``"100"`` packets, ``"codel"`` (default: the path's BDP).
     beside : str
-        Other traffic on the line: ``"none"``, ``"upload"``, ``"household"``, or a number of further viewers. The answer
+        Other traffic on the line: ``"none"``, ``"upload"`` or ``"household"``. The answer
         has both cases (default: an upload where the queue is larger than two round trips).
+    viewers : int
+        Viewers of the film over this line, each over its own connection; the answer is for the slowest (default 1).
     profile : str
         A profile from `earlybird.planning.profiles`: ``"dsl"``, ``"lte"``, …
     measured : sequence of Measurements
@@ -256,6 +259,7 @@ class PlanRequest:
     burst: float | None = None
     queue: str | None = None
     beside: str | None = None
+    viewers: int = 1
     profile: str | None = None
     measured: Sequence[Measurements] = ()
     goal: Goal = "live"
@@ -277,7 +281,10 @@ class PlanRequest:
             queue=self.queue,
         )
         path = completed(merged([*([profile_named(self.profile)] if self.profile else []), *self.measured, given]))
-        return dataclasses.replace(path, beside=NONE if self.beside is None else checked(self.beside))
+        if not 1 <= self.viewers <= MOST_VIEWERS:
+            raise InputError(f"viewers = {self.viewers}: a number from 1 to {MOST_VIEWERS}.")
+        other = NONE if self.beside is None else checked(self.beside)
+        return dataclasses.replace(path, beside=other, viewers=self.viewers)
 
     @property
     def film(self) -> Clip:
@@ -305,7 +312,8 @@ class PlanRequest:
         sessions = sum(share * SessionRunner(line, stream, sender).cost for line, share in shares for sender in senders)
         cost = SAMPLE_SIZES[0] * sessions
         length = round(LONGEST_SESSION * BUDGET / cost)
-        return StreamSpec.of(clip, self.goal, float(min(max(length, SHORTEST_SESSION), LONGEST_SESSION)))
+        shortest = max(SHORTEST_SESSION / path.viewers, SHORTEST_OF_MANY)
+        return StreamSpec.of(clip, self.goal, float(min(max(length, shortest), LONGEST_SESSION)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -416,18 +424,19 @@ def is_delayed_by_others(one: Plan, other: Plan) -> bool:
 
 
 def fits(stream: StreamSpec, path: NetworkPath) -> bool:
-    """Return whether the link is as fast as the film."""
-    return stream.wire_rate / (1 - path.loss) <= path.rate
+    """Return whether the link is as fast as the film for all viewers."""
+    return path.viewers * stream.wire_rate / (1 - path.loss) <= path.rate
 
 
 def check_it_fits(stream: StreamSpec, path: NetworkPath) -> None:
     """Raise InputError if the link is slower than the film, with sufficient rates of link and film."""
     if fits(stream, path):
         return
-    needed = stream.wire_rate / (1 - path.loss)
+    needed = path.viewers * stream.wire_rate / (1 - path.loss)
     fitting = stream.clip.mean_rate * path.rate / needed
+    times = f" for each of {path.viewers} viewers" if path.viewers > 1 else ""
     raise InputError(
-        f"rate = {format_rate(path.rate)}: the film has {format_rate(stream.clip.mean_rate)}, which is "
+        f"rate = {format_rate(path.rate)}: the film has {format_rate(stream.clip.mean_rate)}{times}, which is "
         f"{format_rate(needed)} with headers and repairs, and no sender carries that. A line of "
         f"{format_rate(ROOM * needed)} would do, or a film of {format_rate(fitting / ROOM)}."
     )

@@ -16,7 +16,7 @@ from earlybird.planning.beside import LEAD, NONE
 from earlybird.player import LATE_SHARE_ALLOWED, Playback, Timeliness, play
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from earlybird.planning.stream import StreamSpec
 
 GROUP: Final = "film"
-FLOW: Final = "film0"  # its only flow
 
 STARTS_WITHIN: Final = 1.0
 """Seconds in which a film begins at random, so that no two sessions meet the same losses at the same frames."""
+
+VIEWERS_WITHIN: Final = 10.0  # seconds in which several viewers of one line begin
 
 NEAR_THE_END: Final = 0.1  # a film falls behind for good if what came last is older than this share of the session
 
@@ -88,14 +89,15 @@ def scenario(path: NetworkPath, stream: StreamSpec, candidate: Candidate, delay:
     endpoint = {"profile": "linux", "transport": candidate.transport, **candidate.settings}
     if candidate.transport == "srt":
         endpoint["srt"] = {"fit-playback-delay": True}
-    flow = {"name": GROUP, "from": "sender", "to": "viewer", "application": stream.application()}
+    flow: dict[str, Any] = {"name": GROUP, "from": "sender", "to": "viewer", "application": stream.application()}
     lead = LEAD if path.beside != NONE else 0.0
-    flow["start"] = {"uniform": [f"{lead:g}s", f"{lead + STARTS_WITHIN:g}s"]}
+    within = STARTS_WITHIN if path.viewers == 1 else VIEWERS_WITHIN
+    flow |= {"count": path.viewers, "start": {"uniform": [f"{lead:g}s", f"{lead + within:g}s"]}}
     if delay is not None:
         flow["client"] = {"deadline": {"playback-delay": f"{round(1e6 * delay)}us"}}
     return {
         "title": f"{stream.clip.path.name}, {stream.goal}, by {candidate.name}",
-        "duration": f"{stream.run_length + lead + STARTS_WITHIN:g}s",
+        "duration": f"{stream.run_length + lead + within:g}s",
         "endpoint": endpoint,
         "network": path.network(),
         "flows": [flow, *beside.flows(path.beside, flow)],
@@ -166,7 +168,7 @@ class SessionRunner:
         self._is_series = is_series
         self._first: int | None = None
         self._finding_first = threading.Lock()
-        self._seconds = stream.run_length + LEAD + STARTS_WITHIN
+        self._seconds = stream.run_length + LEAD + (STARTS_WITHIN if path.viewers == 1 else VIEWERS_WITHIN)
         self._starts = path.starts(stream.run_length)
 
     @property
@@ -225,13 +227,24 @@ class SessionRunner:
         return self._resolved[delay, start]
 
     def session(self, seed: int, delay: float | None = None) -> Session:
-        """Play a session, with this `delay` (seconds) for a sender that gives up what is late."""
+        """
+        Play a session, with this `delay` (seconds) for a sender that gives up what is late.
+
+        Of several viewers on the line it is that of the one who needs the longest delay.
+        """
         outcome = self._scenario(delay, seed).run(seed, watch=self._watch)
-        frames, flows, end = outcome["tables"]["deliveries"], outcome["tables"]["flows"], self._stream.run_length
-        own = np.asarray(frames["flow"]) == FLOW
+        viewers = [
+            self._viewed(f"{GROUP}{number}", outcome["tables"], seed, delay) for number in range(self._path.viewers)
+        ]
+        return max(viewers, key=lambda viewed: viewed.delay_needed)
+
+    def _viewed(self, flow: str, tables: Mapping[str, Any], seed: int, delay: float | None) -> Session:
+        """Return the session of one viewer."""
+        frames, flows, end = tables["deliveries"], tables["flows"], self._stream.run_length
+        own = np.asarray(frames["flow"]) == flow
         written, delivered = self._on_time(frames["written_s"][own], frames["delivered_s"][own])
         delivered = np.maximum(delivered, self._connected)
-        row = np.asarray(flows["flow"]) == FLOW
+        row = np.asarray(flows["flow"]) == flow
         limited_share = float(sum(np.nan_to_num(flows[key][row]).item() for key in WINDOW_KEYS))
         delay_needed = needed_delay(written, delivered, end, self._late, delay)
         delivered_share = float(np.isfinite(delivered).mean())

@@ -44,7 +44,8 @@ def description(plan: Plan) -> str:
     """Return a sentence with the stream and the path."""
     part = f" (its first {plan.stream.length:g} s)" if plan.stream.left_out else ""
     stream = f"{plan.stream.clip.path.name}{part}, {format_rate(plan.stream.clip.mean_rate)}, {plan.stream.goal}"
-    return f"{stream}, over {describe(plan.path)}, with {title(plan.path.beside)}."
+    viewers = f" to {plan.path.viewers} viewers" if plan.path.viewers > 1 else ""
+    return f"{stream},{viewers} over {describe(plan.path)}, with {title(plan.path.beside)}."
 
 
 def describe(path: NetworkPath) -> str:
@@ -90,7 +91,8 @@ def cells(plan: Plan, result: CandidateResult) -> list[str]:
 def explanation(plan: Plan) -> str:
     """Return the meaning of the columns."""
     delay = delay_text(plan.delay) if math.isfinite(plan.delay) else "this"
-    allowed = f"fewer than {format_share(plan.late)} of the frames late"
+    slowest = "for the slowest viewer " if plan.path.viewers > 1 else ""
+    allowed = f"{slowest}fewer than {format_share(plan.late)} of the frames late"
     return (
         f"The delay with which nine of ten sessions have {allowed}, in seconds from writing to playing; median: "
         f"that of every other session. stalls/h: pauses of a player that starts after {delay} and waits for what is "
