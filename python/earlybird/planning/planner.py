@@ -22,7 +22,7 @@ from earlybird.planning.candidates import BASELINE, Candidate, candidates
 from earlybird.planning.estimates import FormulaEstimate, formula_estimate
 from earlybird.planning.path import Measurements, NetworkPath, completed, merged
 from earlybird.planning.profiles import profile_named
-from earlybird.planning.sampler import BUDGET, Sampler
+from earlybird.planning.sampler import BUDGET, PILOT, Sampler
 from earlybird.planning.selection import SAMPLE_SIZES, is_noticeably_longer
 from earlybird.planning.session import Session, SessionRunner
 from earlybird.planning.stream import StreamSpec, synthetic_clip
@@ -54,8 +54,6 @@ NETEM_QUEUE: Final = "1000"
 DROPPING: Final = 0.1
 """Share of the sessions from which on drops of the queue decide what nine of ten sessions need."""
 
-PILOT: Final = 10
-"""Sessions after which senders without a chance are left out over the other lines of an answer (see `Sampler`)."""
 OTHERS_COST: Final = 0.75  # of a first sample over the main line, as senders are left out after the pilot
 
 WATCH_SECONDS: Final = 30.0

@@ -23,6 +23,11 @@ BUDGET: Final = 45e6
 counted in packets and not in seconds, so that the same question has the same answer everywhere."""
 
 
+PILOT: Final = 10
+"""Sessions after which senders without a chance are left out, where all sessions of all would take too long: over the
+other lines of an answer, and for many viewers."""
+
+
 class Sampler:
     """Sessions of several senders, the preferred first, and who is ahead by a `noticeable` number of seconds."""
 
@@ -50,10 +55,12 @@ class Sampler:
     def run(self) -> None:
         """Sample until the choice is clear or the budget is spent."""
         left = BUDGET
+        if SAMPLE_SIZES[0] * sum(runner.cost for runner in self._runners) > 2 * BUDGET:
+            self.sample(range(1, PILOT + 1))
         for number in SAMPLE_SIZES:
             seeds = range(len(self.sessions[self._running[0]]) + 1, number + 1)
             cost = len(seeds) * sum(self._runners[place].cost for place in self._running)
-            if self._last and cost > left:
+            if number > SAMPLE_SIZES[0] and cost > left:
                 break
             left -= cost
             self.sample(seeds)
