@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from earlybird import _core
 from earlybird.errors import InputError
@@ -34,6 +34,7 @@ def transmit(
     destination did not read; ``unitsLeft`` and ``bytesLeft``, not read two seconds after the last playout, when the
     relay was asked to end; ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``.
     """
+    _check_protocols(source, destination)
     for address in (source, destination):
         check_address(address)
 
@@ -50,6 +51,37 @@ def transmit(
         if path_in(error.filename) is not None:
             raise
         raise InputError(f"{error.filename}: Ports below 1024 need root.") from error
+
+
+THROUGH_FFMPEG: Final = ("srt", "rtmp", "rtmps", "rtsp", "rist")
+"""Schemes of live streams that FFmpeg reads and writes, and `transmit` does not."""
+
+
+def _check_protocols(source: str, destination: str) -> None:
+    """Raise InputError with the commands to use if an address has a protocol for which FFmpeg is needed."""
+    if _scheme(source) in THROUGH_FFMPEG:
+        read = f"ffmpeg -i '{_listening(source)}' -c copy -f mpegts 'udp://127.0.0.1:1234?pkt_size=1316'"
+        raise InputError(
+            f"`{source}`: transmit does not read {_scheme(source).upper()}; FFmpeg does: "
+            f"{read} & earlybird transmit udp://:1234 '{destination}'"
+        )
+    if _scheme(destination) in THROUGH_FFMPEG:
+        muxer = "flv" if _scheme(destination).startswith("rtmp") else "mpegts"
+        write = f"ffmpeg -i udp://127.0.0.1:1234 -c copy -f {muxer} '{_listening(destination)}'"
+        raise InputError(
+            f"`{destination}`: transmit does not write {_scheme(destination).upper()}; FFmpeg does: "
+            f"{write} & earlybird transmit '{source}' udp://127.0.0.1:1234"
+        )
+
+
+def _scheme(address: str) -> str:
+    return address.partition("://")[0].lower() if "://" in address else ""
+
+
+def _listening(address: str) -> str:
+    """Complete an address of SRT without a host: FFmpeg waits for a caller only if it is told to."""
+    waits = address.startswith("srt://:") and "mode=" not in address
+    return f"{address}{'&' if '?' in address else '?'}mode=listener" if waits else address
 
 
 def check_address(text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -208,6 +209,29 @@ def test_what_is_wrong_is_reported(earlybird: Program, source: str, destination:
     assert all(word in message for word in words), message
 
 
+@pytest.mark.parametrize(
+    ("source", "destination", "commands"),
+    [
+        (
+            "srt://:9000",
+            "eb://far:4201",
+            "ffmpeg -i 'srt://:9000?mode=listener' -c copy -f mpegts 'udp://127.0.0.1:1234?pkt_size=1316' & "
+            "earlybird transmit udp://:1234 'eb://far:4201'",
+        ),
+        (
+            "eb://:4201",
+            "rtmp://ingest/live/key",
+            "ffmpeg -i udp://127.0.0.1:1234 -c copy -f flv 'rtmp://ingest/live/key' & "
+            "earlybird transmit 'eb://:4201' udp://127.0.0.1:1234",
+        ),
+    ],
+)
+def test_srt_and_rtmp_were_unknown_schemes(earlybird: Program, source: str, destination: str, commands: str) -> None:
+    """OBS and cameras speak SRT and RTMP: the error names the commands with which FFmpeg translates."""
+    message = complaint(earlybird("transmit", "-q", source, destination))
+    assert message.rstrip().endswith(commands)
+
+
 def test_a_port_in_use_is_reported(earlybird: Program) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
         one.bind(("127.0.0.1", 0))
@@ -216,9 +240,13 @@ def test_a_port_in_use_is_reported(earlybird: Program) -> None:
     assert "in use" in message
 
 
-def test_a_file_that_is_no_stream_is_reported(earlybird: Program, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["text.ts", "empty.ts", "clip.mp4"])
+def test_a_file_that_is_no_stream_was_reported_only_once_a_receiver_came(
+    earlybird: Program, tmp_path: Path, name: str
+) -> None:
     (tmp_path / "text.ts").write_bytes(b"no stream" * 10_000)
-    port = free_port()
-    with relay("-q", f"eb://127.0.0.1:{port}?mode=listener", "file:/dev/null"):
-        message = complaint(earlybird("transmit", "-q", f"file:{tmp_path / 'text.ts'}", f"eb://127.0.0.1:{port}"))
+    (tmp_path / "empty.ts").touch()
+    shutil.copy(CLIP, tmp_path / "clip.mp4")
+    message = complaint(earlybird("transmit", "-q", f"file:{tmp_path / name}", f"eb://:{free_port()}"))
     assert "not an MPEG transport stream" in message
+    assert f"{tmp_path / name}" in message

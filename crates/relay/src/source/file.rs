@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -30,10 +30,29 @@ pub(super) fn open(path: &Path) -> io::Result<ReadLoop> {
     if file.metadata()?.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
+    if file.metadata()?.is_file() {
+        check_format(&mut file)?;
+    }
     Ok(Box::new(move |out| {
         out.wait_for_peers();
         read(&mut file, out, Some(PacedPlayer::new(out)))
     }))
+}
+
+/// Checks that a file begins with a transport stream, so that another format is reported before a receiver connects.
+fn check_format(file: &mut File) -> io::Result<()> {
+    let mut begin = Vec::new();
+    file.take(READ_BYTES as u64).read_to_end(&mut begin)?;
+    file.rewind()?;
+    let mut units = 0;
+    let count = |_: &[u8]| {
+        units += 1;
+        true
+    };
+    match TsSplitter::default().push(&begin, count) {
+        Ok(_) if units > 0 => Ok(()),
+        _ => Err(not_ts()),
+    }
 }
 
 /// Reads to the end, at the rate of `player` if there is one.
