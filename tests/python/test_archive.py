@@ -298,9 +298,26 @@ def poor(members: dict[str, bytes]) -> None:
     members[MANIFEST] = json.dumps({**json.loads(members[MANIFEST]), "studies": None}).encode()
 
 
+def nest(members: dict[str, bytes]) -> None:
+    members[MANIFEST] = 200_000 * b"[" + 200_000 * b"]"
+
+
+def climb_by_a_study(members: dict[str, bytes]) -> None:
+    members[MANIFEST] = json.dumps({**json.loads(members[MANIFEST]), "studies": ["../../../tmp"]}).encode()
+
+
+def misstate(members: dict[str, bytes]) -> None:
+    manifest = json.loads(members[MANIFEST])
+    manifest["members"]["README.md"]["bytes"] += 1
+    members[MANIFEST] = json.dumps(manifest).encode()
+
+
 @pytest.mark.parametrize(
     ("harm", "reported"),
     [
+        (nest, "manifest.json is not valid JSON"),
+        (climb_by_a_study, "lacks something"),
+        (misstate, "README.md has changed"),
         (drop, "1 of its members are missing, such as report/small-study/verdicts.csv"),
         (add, "does not know, such as foreign.txt"),
         (climb, "outside"),

@@ -7,7 +7,7 @@ import lzma
 import shutil
 import struct
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING
 
 import av
@@ -176,6 +176,24 @@ def test_numbers_that_c_prints_for_none_were_refused() -> None:
     found = iperf3.read(FIELD / "nan.json")
     assert found.loss == pytest.approx(0.00606, rel=1e-2)
     assert found.rate == pytest.approx(66e3 * (1 - 0.00606) * (1 + 28 / 250), rel=1e-4)
+
+
+@pytest.mark.parametrize("reader", [iperf3, irtt, ping], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "text",
+    [
+        200_000 * "[" + 200_000 * "]",
+        100_000 * '{"report":' + "1" + 100_000 * "}",
+        '{"end": {"sum_received": {"bits_per_second": ' + 5000 * "9" + "}}}",
+        '{"end": {"sum_received": {"bits_per_second": ' + 401 * "9" + "}}}",
+        '{"stats": {"rtt": {"median": 1}}, "round_trips": [1]}',
+    ],
+    ids=["lists", "tables", "5000-digits", "401-digits", "no-trips"],
+)
+def test_what_no_program_writes_gave_a_traceback(reader: ModuleType, text: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text(text)
+    with pytest.raises(InputError, match="file"):
+        reader.read(tmp_path / "file")
 
 
 def test_a_rate_that_was_asked_for_was_taken_for_the_lines() -> None:

@@ -36,7 +36,9 @@ METRICS = (
     Metric("units_total", Counter, "Units of the source, or received from a relay.", "units"),
     Metric("bytes_total", Counter, "Bytes of these units.", "bytes"),
     Metric("out_bytes_total", Counter, "Bytes delivered, summed over receivers.", "bytesOut"),
-    Metric("unsent_units_total", Counter, "Units not sent: too old, buffer full, or no peer.", "pktSndDrop"),
+    Metric(
+        "unsent_units_total", Counter, "Units not sent or given up: too old, buffer full, or no peer.", "pktSndDrop"
+    ),
     Metric("lost_units_total", Counter, "Units that did not arrive whole in time.", "pktRcvDrop"),
     Metric("late_units_total", Counter, "Units that arrived after their deadline.", "pktRcvBelated"),
     Metric("refused_units_total", Counter, "Units that the destination did not take.", "refused"),

@@ -71,7 +71,7 @@ def command(
     eb://:PORT waits for it. Options follow `?`: latency
     (milliseconds, default 120), transport (earlybird-rt, or any of `earlybird
     transports`), streamid, mode (caller, listener), conntimeo and peeridletimeo
-    (milliseconds), via (udp, or tun with local and device, which takes root).
+    (milliseconds), maxpeers (of a listener, default 64), via (udp, or tun with local and device, which takes root).
     Nothing is encrypted.
     """
     report_handlers: list[Callable[[dict[str, Any]], None]] = []

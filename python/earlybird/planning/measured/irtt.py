@@ -25,7 +25,7 @@ def read(path: str | Path) -> Measurements:
     document = json_of(path, WHAT)
     trips = document.get("round_trips")
     middle = number(document, "stats", "rtt", "median")
-    if not isinstance(trips, list) or "stats" not in document:
+    if not isinstance(trips, list) or not all(isinstance(trip, dict) for trip in trips) or "stats" not in document:
         raise InputError(f"{path} is not {WHAT}: it has no `stats` and `round_trips`.")
     if not middle:
         raise InputError(f"{path}: none of {len(trips)} packets came back, which tells nothing of the line.")

@@ -52,7 +52,7 @@ def _of_json(text: str) -> list[Row]:
             (str(hub["host"]), *(float(hub[key]) for key in ("Loss%", "Snt", "Avg", "Best", "Wrst")))  # type: ignore[misc]
             for hub in hubs
         ]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return []
 
 

@@ -35,12 +35,15 @@ FEW: Final = 100  # replies below which a share of a per cent is a guess
 RUNNING: Final = re.compile(
     r"min-rtt=|\bsent=\d+ received="
 )  # RouterOS repeats its summary, counted from the beginning
+NO_NUMBER: Final = re.compile(
+    r"\d{40,}"
+)  # no program prints such a number, and expressions for numbers try each part of it
 SPACING: Final = 1.0  # seconds between pings unless another time is asked for (ping(8))
 
 
 def read(path: str | Path) -> Measurements:
     """Read the round trip, its spread, and the losses, which count as those of the film's way: the careful side."""
-    text = text_of(path, "what ping prints")
+    text = NO_NUMBER.sub("", text_of(path, "what ping prints"))
     runs = last_hop(path, text) or _runs(path, text.splitlines())
     sent, received = (sum(getattr(run, key) for run in runs) for key in ("sent", "received"))
     if not sent:

@@ -6,6 +6,7 @@ import codecs
 import gzip
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -85,6 +86,8 @@ def documents_of(path: str | Path, what: str) -> list[dict[str, Any]]:
         except json.JSONDecodeError as error:
             failure, place = error, place + 1
             continue
+        except (RecursionError, ValueError) as error:  # nested too deeply, or a number of more than 4300 digits
+            raise InputError(f"{path} is not {what}: it holds what no such program writes ({error}).") from error
         found.append(document)
     if not found:
         failure = failure or json.JSONDecodeError("Expecting value", text, 0)
@@ -112,4 +115,7 @@ def number(document: dict[str, Any], *keys: str) -> float | None:
     found: Any = document
     for key in keys:
         found = found.get(key) if isinstance(found, dict) else None
-    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+    if not isinstance(found, int | float) or isinstance(found, bool):
+        return None
+    # Of more than 308 digits it is no measurement, and no `float`.
+    return float(found) if abs(found) <= sys.float_info.max else None

@@ -19,14 +19,15 @@ from earlybird.errors import InputError, StoreError, because
 from earlybird.files import temporary_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 KIND: Final = "study of earlybird"
 FORMAT: Final = 1  # raised when archives change so that an older program cannot read them
 MANIFEST: Final = "manifest.json"
 EARLIEST: Final = (1980, 1, 1, 0, 0, 0)  # the first moment that a ZIP can name, as every member's time
 MODE: Final = 0o100644 << 16  # a plain file that all may read, where a ZIP keeps the rights of Unix
-LARGEST_MANIFEST: Final = 1 << 30  # bytes of a list that is still read: five million members
+LARGEST_MANIFEST: Final = 64 << 20  # bytes of a list that is still read: 300,000 members
+PIECE: Final = 1 << 20  # bytes that are read at a time where a member is not needed as a whole
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Container:
         """Open an archive that has the members that it should have, and no others."""
         file = _opened(path)
         try:
-            manifest = _read(path, file, MANIFEST, LARGEST_MANIFEST)
+            manifest = b"".join(_pieces(path, file, MANIFEST, LARGEST_MANIFEST))
             about = _understood(path, manifest)
             members = about.pop("members")
             _check_members(path, file, members)
@@ -55,23 +56,31 @@ class Container:
 
     def read(self, name: str) -> bytes:
         """Return a member's content; raise StoreError if it is not what it was."""
-        member = self.members[name]
-        content = _read(self.path, self.file, name, member["bytes"])
-        if hashlib.sha256(content).hexdigest() != member["sha256"]:
+        return b"".join(self._pieces(name))
+
+    def _pieces(self, name: str) -> Iterator[bytes]:
+        """Yield a member's content; raise StoreError at the end if it is not what it was."""
+        member, checksum, length = self.members[name], hashlib.sha256(), 0
+        for piece in _pieces(self.path, self.file, name, member["bytes"]):
+            checksum.update(piece)
+            length += len(piece)
+            yield piece
+        if length != member["bytes"] or checksum.hexdigest() != member["sha256"]:
             raise _bad(self.path, f"its member {name} has changed since it was written")
-        return content
 
     def verify(self) -> None:
         """Read every member; raise StoreError if one has changed."""
         for name in self.members:
-            self.read(name)
+            for _ in self._pieces(name):
+                pass
 
     def unpack(self, names: Iterable[str], folder: Path) -> None:
         """Write members into a folder, under their own names."""
         for name in names:
             place = folder / name
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(self.read(name))
+            with place.open("wb") as file:
+                file.writelines(self._pieces(name))
 
 
 def write_container(path: Path, about: Mapping[str, Any], members: Mapping[str, bytes | Path]) -> None:
@@ -127,26 +136,30 @@ def _opened(path: Path) -> zipfile.ZipFile:
         raise StoreError(f"cannot read the archive {path}: {because(error)}.") from error
 
 
-def _read(path: Path, file: zipfile.ZipFile, name: str, most: int) -> bytes:
+def _pieces(path: Path, file: zipfile.ZipFile, name: str, most: int) -> Iterator[bytes]:
     """Read a member of limited size, whatever its header claims."""
+    left = most
     try:
         with file.open(name) as member:
-            content = member.read(most + 1)
+            while piece := member.read(PIECE):
+                left -= len(piece)
+                if left < 0:
+                    break
+                yield piece
     except KeyError as error:
         raise StoreError(f"{path} is no archive of a study: it has no {name}.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise _bad(path, f"its member {name} cannot be read ({error})") from error
     except OSError as error:
         raise _bad(path, f"its member {name} cannot be read: {because(error)}") from error
-    if len(content) > most:
+    if left < 0:
         raise _bad(path, f"its member {name} is longer than it should be")
-    return content
 
 
 def _understood(path: Path, manifest: bytes) -> dict[str, Any]:
     try:
         about = json.loads(manifest)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _bad(path, f"its {MANIFEST} is not valid JSON") from error
     if not isinstance(about, dict) or about.get("kind") != KIND:
         raise StoreError(f"{path} is no archive of a study: its {MANIFEST} is another program's.")
@@ -166,7 +179,7 @@ def _is_complete(about: Mapping[str, Any]) -> bool:
         texts
         and isinstance(about.get("code_versions"), dict)
         and isinstance(studies, list)
-        and all(isinstance(name, str) for name in studies)
+        and all(isinstance(name, str) and _is_safe(name) and "/" not in name for name in studies)
         and isinstance(members, dict)
         and all(isinstance(entry, dict) and isinstance(entry.get("bytes"), int) for entry in members.values())
         and all(isinstance(entry.get("sha256"), str) for entry in members.values())

@@ -53,7 +53,7 @@ class Archive:
     @cached_property
     def listed(self) -> Sequence[dict[str, Any]]:
         """Every run as it is listed: study, part, axes, seed, and the key of its result; several may share one."""
-        runs = json.loads(self._member(RUNS))
+        runs = self._parsed(RUNS)
         if not isinstance(runs, list) or not all(isinstance(run, dict) and run.keys() >= LISTED for run in runs):
             raise self._unreadable(RUNS)
         return runs
@@ -146,8 +146,14 @@ class Archive:
             raise StoreError(f"the archive {self.container.path} lacks {name}, which belongs to it.")
         return self.container.read(name)
 
+    def _parsed(self, name: str) -> object:
+        try:
+            return json.loads(self._member(name))
+        except (ValueError, RecursionError) as error:
+            raise self._unreadable(name) from error
+
     def _document(self, name: str) -> dict[str, Any]:
-        document = json.loads(self._member(name))
+        document = self._parsed(name)
         if not isinstance(document, dict):
             raise self._unreadable(name)
         return document
