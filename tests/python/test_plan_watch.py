@@ -111,6 +111,9 @@ def test_stalls_and_frames_of_the_film_are_those_of_a_player_in_small_steps(tmp_
         compared = ~np.isnan(courses) & ~starting & (np.abs(expected - 0.5) < 0.3)
         assert compared.sum() > 60
         assert np.abs(courses - expected)[compared].max() < 0.025
+        # The missing frame is not shown before it is there: during a stall the one before it stays.
+        during = compared & drawn & stalls[steps]
+        assert np.all((expected - courses)[during] > 0.005)
     assert plan.results[0].candidate.name == "cubic"
     assert seen.to_dict()["senders"]["cubic"]["frozen_s"] > 1
 
