@@ -14,15 +14,13 @@ import math
 import operator
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
-from earlybird.planning.answer import delay_text
 from earlybird.planning.estimates import SRT_ROUND_TRIPS
 from earlybird.planning.selection import quantile_estimate
 from earlybird.planning.study_adapter import SessionCase
@@ -31,8 +29,10 @@ from earlybird.plots.style import PLAIN, transport_style
 from earlybird.plots.vega import drawn
 from earlybird.study.evaluation import evaluate_study
 from earlybird.study.runs.plan import plan
-from generated import REPOSITORY, write_or_check
-from measured import markdown
+from generated import REPOSITORY, row, write_or_check
+
+sys.path.insert(0, str(REPOSITORY / "studies" / "how-long-confirmed"))
+from confirmed import KEYS, Wait, Waits, key, waits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,58 +53,14 @@ TCP: Final = ("cubic", "bbr3-rack", "pert-rack")  # the senders that are tried w
 LOSSES: Final = (0.001, 0.003, 0.01, 0.03, 0.07, 0.1)
 ROUND_TRIPS: Final = ("20ms", "60ms", "150ms")
 PUBLISHED: Final = "SRT's table"
-NEVER: Final = "never"
 PROPAGATION: Final = 0.5  # round trips from sender to receiver, which a latency of SRT leaves out
-HALVES_UP_TO: Final = 10  # round trips up to which a half more counts
-
-
-@dataclass(frozen=True)
-class Wait:
-    """The delay that nine of ten sessions of a cell need, in seconds."""
-
-    case: SessionCase
-    need: float
-    sessions: int
-
-    @property
-    def is_possible(self) -> bool:
-        """Whether some delay would do, shorter than the film."""
-        return self.need < self.case.length
-
-    @cached_property
-    def round_trips(self) -> float:
-        """Round trips beside the largest frame's time on the line."""
-        return (self.need - self.case.largest_frame_s) / self.case.round_trip
-
-    @property
-    def rounded(self) -> float:
-        """Return the same as one would set it: rounded up to half a round trip, long ones to a whole one."""
-        halves = math.ceil(2 * self.round_trips - 1e-6) / 2
-        return halves if halves <= HALVES_UP_TO else math.ceil(self.round_trips - 1e-6)
-
-    @property
-    def text(self) -> str:
-        """Write the round trips."""
-        return f"{self.rounded:g}" if self.is_possible else NEVER
-
-    @property
-    def seconds_text(self) -> str:
-        """Write the delay."""
-        return delay_text(self.need).removesuffix(" s") if self.is_possible else NEVER
 
 
 AXES: Final = ("sender", "loss", "rtt", "ratio", "burst", "bitrate", "late", "key-frame")  # of the study
-KEYS: Final = tuple(axis.replace("-", "_") for axis in AXES)  # fields of a session's case that are varied
 
 ROUNDED: Final = operator.attrgetter("text")
 
-Waits = dict[tuple[object, ...], Wait]
 Columns = Mapping[str, Mapping[str, object]]  # by column, the fields that differ
-
-
-def key(case: SessionCase) -> tuple[object, ...]:
-    """Return the key of a cell."""
-    return tuple(getattr(case, name) for name in KEYS)
 
 
 def measured(scale: str, output: Path) -> pl.DataFrame:
@@ -114,25 +70,16 @@ def measured(scale: str, output: Path) -> pl.DataFrame:
     for run in evaluation.measurements.observations:
         cells.setdefault(tuple(run.axes[name] for name in AXES), []).append(run.values["session_startup_delay_s"])
     order = dict.fromkeys(tuple(run.axes[name] for name in AXES) for run in plan(evaluation.study, scale))
-    return pl.DataFrame([row(cell, cells[cell]) for cell in order if cell in cells])
+    return pl.DataFrame([cell_row(cell, cells[cell]) for cell in order if cell in cells])
 
 
-def row(cell: tuple[object, ...], waits: Sequence[float]) -> dict[str, object]:
+def cell_row(cell: tuple[object, ...], waits: Sequence[float]) -> dict[str, object]:
     """Put the sessions of a cell together."""
     found = quantile_estimate(np.array(waits))
     numbers = {"need_s": found.mean, "low_s": found.low, "high_s": found.high}
     return {**dict(zip(KEYS, cell, strict=True)), **{name: round(n, 4) for name, n in numbers.items()}} | {
         "sessions": found.count
     }
-
-
-def waits(table: pl.DataFrame) -> Waits:
-    """Read the table of cells."""
-    found = [
-        Wait(SessionCase(**{name: each[name] for name in KEYS}), each["need_s"], each["sessions"])
-        for each in table.iter_rows(named=True)
-    ]
-    return {key(wait.case): wait for wait in found}
 
 
 def cell(known: Waits, *, write: Callable[[Wait], str], **changes: object) -> str:
@@ -164,7 +111,8 @@ def by_transport(known: Waits, columns: Columns, write: Callable[[Wait], str], *
 def by_loss(columns: Mapping[str, Callable[[float], str]]) -> str:
     """Write a row per loss."""
     rows = ([share(loss), *(write(loss) for write in columns.values())] for loss in LOSSES)
-    return "\n".join(markdown(["lost", *columns], rows, " ---: "))
+    head = [row("lost", *columns), "|" + " ---: |" * (len(columns) + 1)]
+    return "\n".join([*head, *(row(*cells) for cells in rows)])
 
 
 def with_published(table: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import runpy
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 from conftest import REPOSITORY
+from earlybird.errors import InputError
 from earlybird.planning.planner import PlanRequest
 from earlybird.planning.planner import plan as plan_for
 from earlybird.planning.profiles import PROFILES
@@ -22,13 +23,8 @@ from earlybird.study.runs.execution import resolved
 from earlybird.study.runs.plan import StudyRun
 from earlybird.study.statements import estimation
 
-sys.path.insert(0, str(REPOSITORY / "tools"))
-import how_long_confirmed
-from how_long import Wait, key
-from how_long_confirmed import upwards
-
-if TYPE_CHECKING:
-    from pathlib import Path
+sys.path.insert(0, str(REPOSITORY / "studies" / "how-long-confirmed"))
+from confirmed import Wait, key, measure, upwards
 
 CASE = SessionCase("bbr3-rack", 0.01, "60ms", 0.5, bitrate="1Mb/s", length=10.0)
 
@@ -101,13 +97,17 @@ def test_a_delay_is_rounded_up_to_half_a_round_trip() -> None:
     assert Wait(case, 60.0, 10).text == "never"
 
 
-def test_without_attempts_what_was_measured_is_shown_and_nothing_is_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["--backends", "sim", "--attempts", "0", "--output", str(tmp_path)]
-    monkeypatch.setattr(sys, "argv", ["how_long_confirmed.py", *arguments])
-    how_long_confirmed.main()
-    assert "sim: 0 of 0 sessions in time." in capsys.readouterr().out
+def test_a_session_over_a_line_between_those_of_the_table_had_no_delay_of_it() -> None:
+    settings = {"sender": "bbr3-rack", "line": "0.2 %, 40 ms, 0.4", "backend": "sim", "duration": "60s"}
+    found = measure(settings, 1)
+    assert found["session_table_delay_s"] == pytest.approx(0.22, abs=0.005)
+    assert 0.1 < found["session_startup_delay_s"] < 0.3
+    assert found["session_in_time_share"] == (found["session_startup_delay_s"] <= found["session_table_delay_s"])
+
+
+def test_a_line_for_which_the_page_says_never_had_a_session() -> None:
+    with pytest.raises(InputError, match="the table has no delay for cubic over 2 %, 100 ms"):
+        measure({"sender": "cubic", "line": "2 %, 100 ms, 0.4", "backend": "sim", "duration": "60s"}, 1)
 
 
 def plans() -> dict[str, Any]:

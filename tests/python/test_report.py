@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -53,6 +54,13 @@ def test_the_main_table_sets_ours_beside_the_papers(evaluation: Evaluation) -> N
     assert (first.paper_text, first.ours_text, first.half_width_text) == ("80.58", "61.5", "3.2")
     assert first.ratio_text == "×0.76"
     assert (rows[0].order, rows[1].order) == ("same order", "not run")
+
+
+def test_a_number_stood_in_the_first_column_where_that_has_none(evaluation: Evaluation) -> None:
+    order = [NUMBERS[1], NUMBERS[0], NUMBERS[2]]  # SACK-ER is first, which has no number behind 160 packets
+    numbers = {name: tuple(order) for name in evaluation.study.numbers}
+    rows = main_rows(replace(evaluation, study=replace(evaluation.study, numbers=numbers)))
+    assert [cell.paper_text for cell in rows["Frozen time per flow (s)"][1].cells] == ["–", "30"]
 
 
 def test_the_headline_is_filled_with_what_was_measured(evaluation: Evaluation) -> None:

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from itertools import combinations
 
-from earlybird.statistics import Estimate
+from earlybird.statistics import NOTHING, Estimate
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.definition import Study
 from earlybird.study.language.metrics import Metric, metric
@@ -28,7 +28,7 @@ class Cell:
     @property
     def paper_text(self) -> str:
         """The paper's number as it prints it."""
-        return f"{self.paper * self.unit.scale:g}"
+        return f"{self.paper * self.unit.scale:g}" if math.isfinite(self.paper) else "–"
 
     @property
     def ours_text(self) -> str:
@@ -83,12 +83,13 @@ def column_titles(study: Study) -> list[str]:
 
 
 def _cells(evaluation: Evaluation, name: str, place: object) -> tuple[Cell, ...]:
-    main = evaluation.study.main
-    numbers = [
-        number
-        for number in evaluation.study.numbers[main.table]
-        if number.metric == name and number.point[main.rows] == place
-    ]
-    return tuple(
-        Cell(metric(name), number.value, measure_number(number, {}, evaluation.measurements)) for number in numbers
-    )
+    """Gather the numbers of a row, in the order of the columns; a column without one has an empty cell."""
+    main, every = evaluation.study.main, evaluation.study.numbers[evaluation.study.main.table]
+    found = {
+        column: Cell(metric(name), math.nan, NOTHING) for column in dict.fromkeys(n.point[main.columns] for n in every)
+    }
+    for number in every:
+        if number.metric == name and number.point[main.rows] == place:
+            ours = measure_number(number, {}, evaluation.measurements)
+            found[number.point[main.columns]] = Cell(metric(name), number.value, ours)
+    return tuple(found.values())
