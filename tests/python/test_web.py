@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import lzma
 import re
+import signal
+import socket
+import subprocess
+import sys
 import time
+import urllib.request
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from starlette.testclient import TestClient
+from typer.testing import CliRunner
 
-from conftest import REPOSITORY
+from conftest import HUNG, REPOSITORY
+from earlybird.cli.application import application as program
 from earlybird.loading import resolve
+from earlybird.planning.measured.kinds import kind_of
 from earlybird.web import guard, jobs
 from earlybird.web.app import application
 from earlybird.web.fields import ALL
-from earlybird.web.server import names
+from earlybird.web.server import is_loopback, listening, names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +33,6 @@ if TYPE_CHECKING:
     from httpx2 import Response
 
 MEASURED: Final = Path(__file__).parent / "measured"
-FIELD: Final = Path(__file__).parent / "field"
 LINE: Final = {"bitrate": "1Mb/s", "rate": "10Mb/s", "rtt": "40ms", "duration": "20s", "seeds": "2"}
 """A form whose plan takes a second."""
 
@@ -75,6 +83,8 @@ def test_a_plan_is_shown_as_the_command_prints_it(client: TestClient, tmp_path: 
     document = client.get(f"{address}/plan.json")
     assert document.headers["content-disposition"] == 'attachment; filename="plan.json"'
     assert document.json()["choice"] == "cubic"
+    assert client.get(f"{address}/server.sh").text.startswith("#!/bin/sh")
+    assert client.get(f"{address}/other.txt").status_code == 404
     scenario = tmp_path / "line.toml"
     scenario.write_text(client.get(f"{address}/line.toml").text, encoding="utf-8")
     assert resolve(scenario).run(1)["summary"]["duration_s"] > 20
@@ -250,3 +260,73 @@ def test_the_form_takes_the_words_of_the_command(client: TestClient) -> None:
 
 def _command() -> Any:  # noqa: ANN401, as typer has commands
     return import_module("earlybird.cli.plan").command
+
+
+def test_a_taken_port_is_an_error() -> None:
+    with listening("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        done = CliRunner().invoke(program, ["web", "--port", str(port)])
+    assert done.exit_code == 2
+    assert f"port = {port}: another program has it. Take another one, such as --port {port + 1}." in done.stderr
+
+
+def test_an_address_of_another_machine_is_an_error_after_the_warning() -> None:
+    done = CliRunner().invoke(program, ["web", "--host", "192.0.2.1", "--port", "0"])
+    assert done.exit_code == 2
+    assert "warning: host = 192.0.2.1: whoever reaches this address" in done.stderr
+    assert "host = 192.0.2.1: cannot listen there" in done.stderr
+
+
+def test_only_loopback_addresses_are_private() -> None:
+    assert [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "127.8.8.8")] == [True] * 4
+    assert [is_loopback(host) for host in ("0.0.0.0", "::", "192.168.1.2", "example.org")] == [False] * 4
+    assert socket.gethostname() in names("0.0.0.0")
+    assert socket.gethostname() not in names("127.0.0.1")
+
+
+@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+def test_the_server_answers_until_it_is_interrupted(sign: signal.Signals, code: int) -> None:
+    command = [sys.executable, "-m", "earlybird", "web", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        address = re.match(r"Plans at (http://127\.0\.0\.1:\d+/) \(Ctrl-C ends it\)\n", server.stdout.readline())
+        assert address
+        with urllib.request.urlopen(address[1], timeout=HUNG) as page:
+            assert "Compute the plan" in page.read().decode()
+        server.send_signal(sign)
+        assert server.wait(HUNG) == code
+        assert server.stderr is not None
+        assert "Traceback" not in server.stderr.read()
+
+
+KINDS: Final = {
+    "pcap": ["measured/sender-clean.pcap.xz", "measured/sender-lossy.pcapng.xz", "field/pppoe.pcap.xz"],
+    "iperf3": ["measured/iperf3-forward.json.gz", "measured/iperf3-cut.json.gz", "field/nan.json", "field/twice.json"],
+    "mahimahi": ["field/bom.down", "field/cooked.txt", "field/good-then-bad.mahi.gz"],
+    "irtt": ["measured/irtt-bursty.json.gz", "field/down-only.json.gz"],
+    "ping": [
+        "measured/ping-quiet.txt",
+        "field/ping-powershell-utf16.txt",
+        "field/ping-log.txt",
+        "field/fping-q.txt",
+        "field/tcping.txt",
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), [(name, kind) for kind, names in KINDS.items() for name in names])
+def test_the_kind_of_a_file_is_found_by_its_content(name: str, kind: str, tmp_path: Path) -> None:
+    path = Path(__file__).parent / name
+    content = path.read_bytes()
+    copy = tmp_path / "file"
+    copy.write_bytes(lzma.decompress(content) if path.suffix == ".xz" else content)
+    assert kind_of(copy) == kind
+
+
+def test_the_name_of_a_host_does_not_make_pings_a_trace(tmp_path: Path) -> None:
+    pings = (
+        (MEASURED / "ping-iputils.txt").read_text(encoding="utf-8").replace("PING ", "PING speedtest.mbps.example ", 1)
+    )
+    copy = tmp_path / "file"
+    copy.write_text(pings, encoding="utf-8")
+    assert kind_of(copy) == "ping"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tempfile
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
+from earlybird.errors import InputError
 from earlybird.planning import answer, plot, scenario_file, view
 from earlybird.plots.layout import PHONE
 from earlybird.plots.style import DARK, PAPER, dark_colours
@@ -39,8 +42,7 @@ class Answer:
     warnings: list[str]
     instructions: list[str]
     facts: list[str]
-    scenario: str
-    document: dict[str, Any]
+    files: dict[str, str]  # to download, by name
     chart: Chart
     _pictures: dict[tuple[bool, bool], bytes] = dataclasses.field(default_factory=dict)
 
@@ -56,15 +58,9 @@ class Answer:
             answer.warnings(plan),
             [*plan.instructions, *plan.router_instructions],
             list(plan.path.facts),
-            scenario_file.text(plan),
-            plan.to_dict(),
+            _files(plan),
             dataclasses.replace(plot.chart(plan), title="", caption=""),
         )
-
-    @property
-    def json(self) -> str:
-        """The output of `earlybird plan --json`."""
-        return json.dumps(self.document, indent=2, ensure_ascii=False)
 
     def picture(self, *, is_narrow: bool, is_dark: bool) -> bytes:
         """Draw the picture as SVG, once."""
@@ -73,6 +69,24 @@ class Answer:
                 svg = drawn(self.chart, "svg", PHONE if is_narrow else None)
                 self._pictures[is_narrow, is_dark] = _darkened(svg) if is_dark else svg
             return self._pictures[is_narrow, is_dark]
+
+
+def _files(plan: Plan) -> dict[str, str]:
+    """Write the files to download; there is none of settings if no server has any."""
+    document = json.dumps(plan.to_dict(), indent=2, ensure_ascii=False)
+    settings = _settings(plan)
+    scripts = {"server.sh": settings} if settings else {}
+    return {"line.toml": scenario_file.text(plan), "plan.json": document, **scripts}
+
+
+def _settings(plan: Plan) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "server.sh"
+        try:
+            plan.write_settings(path)
+        except InputError:
+            return ""
+        return path.read_text(encoding="utf-8")
 
 
 def _darkened(svg: bytes) -> bytes:

@@ -36,6 +36,7 @@ ASSETS: Final = Path(str(resources.files("earlybird.web"))) / "assets"
 STYLE: Final = Path(str(resources.files("earlybird.report"))) / "assets" / "style.css"
 GONE: Final = "This plan is no longer kept. Compute it again."
 MOST_FILES: Final = 20
+KINDS: Final = {"json": "application/json", "sh": "application/x-sh", "toml": "application/toml"}
 
 
 def application(hosts: Sequence[str]) -> Starlette:
@@ -71,8 +72,7 @@ class Pages:
             Route("/plans/{name}", self.show),
             Route("/plans/{name}/cancel", self.cancel, methods=["POST"]),
             Route("/plans/{name}/plan.svg", self.picture),
-            Route("/plans/{name}/plan.json", self.document),
-            Route("/plans/{name}/line.toml", self.scenario),
+            Route("/plans/{name}/{file}", self.file),
             Route("/assets/style.css", self.style),
             Mount("/assets", StaticFiles(directory=ASSETS)),
         ]
@@ -137,15 +137,15 @@ class Pages:
         svg = await run_in_threadpool(answer.picture, is_narrow=is_narrow, is_dark=is_dark)
         return Response(svg, media_type="image/svg+xml")
 
-    async def document(self, request: Request) -> Response:
-        """Return a plan for programs."""
-        answer = self._answer_of(request)
-        return Response(GONE, 404) if answer is None else _download(answer.json, "plan.json", "application/json")
-
-    async def scenario(self, request: Request) -> Response:
-        """Return the line, the film and the sender as a scenario."""
-        answer = self._answer_of(request)
-        return Response(GONE, 404) if answer is None else _download(answer.scenario, "line.toml", "application/toml")
+    async def file(self, request: Request) -> Response:
+        """Return a file of a plan."""
+        answer, name = self._answer_of(request), request.path_params["file"]
+        if answer is None or name not in answer.files:
+            return Response(GONE, 404)
+        kind = KINDS[name.rpartition(".")[-1]]
+        return Response(
+            answer.files[name], media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
+        )
 
     async def style(self, _: Request) -> Response:
         """Return the style of reports."""
@@ -174,7 +174,3 @@ def _text(form: FormData, name: str) -> str:
     """Return the text of a field, or the names of its files."""
     text = form.get(name)
     return text if isinstance(text, str) else ", ".join(str(file.filename) for file in _files(form, name))
-
-
-def _download(text: str, name: str, kind: str) -> Response:
-    return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})

@@ -165,7 +165,7 @@ def _option(name: str) -> Any:  # noqa: ANN401, options and arguments have no co
 @cache
 def _file_help() -> str:
     """Return the kinds of files, which are recognised by their content."""
-    return f"Any of {', '.join(KINDS)}: the kind is found by the content."
+    return f"Choose files, or drop them here: {', '.join(KINDS)}. The content of each shows its kind."
 
 
 @cache
