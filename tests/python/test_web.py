@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import lzma
 import re
 import signal
@@ -22,7 +23,9 @@ from conftest import HUNG, REPOSITORY
 from earlybird.cli.application import application as program
 from earlybird.loading import resolve
 from earlybird.planning.measured.kinds import kind_of
+from earlybird.planning.planner import PlanRequest, plan
 from earlybird.web import guard, jobs
+from earlybird.web.answer import Answer
 from earlybird.web.app import application
 from earlybird.web.fields import ALL
 from earlybird.web.server import is_loopback, listening, names
@@ -112,6 +115,13 @@ def test_a_film_is_sent_and_removed_when_the_plan_ends(client: TestClient, tmp_p
     _, page = planned(client, [("clip", ("my film.mp4", film))], bitrate="")
     assert "my film.mp4" in page
     assert list(tmp_path.iterdir()) == []
+
+
+def test_remarks_on_a_film_are_shown() -> None:
+    found = plan(PlanRequest(bitrate="1Mb/s", rate="10Mb/s", rtt="40ms", duration="20s", seeds=[1]))
+    clip = dataclasses.replace(found.stream.clip, states_length=False)
+    shown = Answer.of(dataclasses.replace(found, stream=dataclasses.replace(found.stream, clip=clip)))
+    assert shown.warnings == ["made-up film states no duration: it ends with its last frame, after 2.0 s."]
 
 
 @pytest.mark.parametrize(

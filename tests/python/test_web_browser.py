@@ -220,11 +220,12 @@ def test_back_shows_the_plan_before(page: Tab, address: str) -> None:
     page.value("document.getElementById('rate').select(), document.getElementById('rate').focus()")
     page.type("8Mb/s")
     page.press("Enter")
-    page.wait(f"location.pathname !== {first!r} && document.querySelector('#result table')")
+    page.wait(f"location.pathname !== {first!r}")
+    page.wait("document.getElementById('result').textContent.includes('over 8.00 Mb/s')")
     page.value("history.back()")
-    page.wait(f"location.pathname === {first!r} && document.querySelector('#result table')")
+    page.wait(f"location.pathname === {first!r} && document.readyState === 'complete'")
+    page.wait("document.getElementById('result')?.textContent.includes('over 10.00 Mb/s')")
     assert page.value("document.getElementById('rate').value") == "10Mb/s"
-    assert "over 10.00 Mb/s" in page.value("document.getElementById('result').textContent")
 
 
 def test_the_skip_link_leads_to_the_answer(page: Tab, address: str) -> None:

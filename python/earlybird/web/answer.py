@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from earlybird.errors import InputError
+from earlybird.media import remarks_on
 from earlybird.planning import answer, plot, scenario_file, view
 from earlybird.plots.layout import PHONE
 from earlybird.plots.style import DARK, PAPER, dark_colours
 from earlybird.plots.vega import CONFIG, drawn
 
 if TYPE_CHECKING:
+    from earlybird.clip import Clip
     from earlybird.planning.planner import Plan
     from earlybird.plots.chart import Chart
 
@@ -55,7 +57,7 @@ class Answer:
             view.headings(plan),
             [Row(view.cells(plan, result), result is plan.choice) for result in plan.results],
             view.explanation(plan),
-            answer.warnings(plan),
+            [*answer.warnings(plan), *_remarks(plan.stream.clip)],
             [*plan.instructions, *plan.router_instructions],
             list(plan.path.facts),
             _files(plan),
@@ -69,6 +71,11 @@ class Answer:
                 svg = drawn(self.chart, "svg", PHONE if is_narrow else None)
                 self._pictures[is_narrow, is_dark] = _darkened(svg) if is_dark else svg
             return self._pictures[is_narrow, is_dark]
+
+
+def _remarks(clip: Clip) -> list[str]:
+    """List what to know of a film, which the command prints as warnings."""
+    return [f"{clip.path.name} {remark}" for remark in remarks_on(clip)]
 
 
 def _files(plan: Plan) -> dict[str, str]:
