@@ -138,6 +138,8 @@ def test_remarks_on_a_film_are_shown() -> None:
         ({"goal": "theatre"}, "goal", "goal = theatre: one of live, call, vod."),
         ({"baseline": "cubik"}, "baseline", "there is no transport `cubik`"),
         ({"transport": "bbr cubik"}, "transport", "there is no transport `cubik`"),
+        ({"viewers": "none"}, "viewers", "viewers = none: a whole number from 1 to"),
+        ({"viewers": "12"}, "rate", "rate = 10.00 Mb/s: the film has 1.00 Mb/s"),
         ({"beside": "party"}, "beside", "beside = party: none, upload"),
         ({"burst": "0"}, "burst", "burst = 0: a number of packets from 1."),
         ({"burst": "inf"}, "burst", "burst = inf"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from earlybird.cli import plan as plan_command
 from earlybird.errors import InputError
-from earlybird.planning.beside import HOUSEHOLD, NONE, UPLOAD
+from earlybird.planning.beside import HOUSEHOLD, MOST_VIEWERS, NONE, UPLOAD
 from earlybird.planning.measured import KINDS
 from earlybird.planning.planner import PlanRequest
 from earlybird.planning.profiles import PROFILES
@@ -93,6 +93,7 @@ GROUPS: Final = (
             Field("queue", "Queue"),
             Field("burst", "Burst length", "number"),
             Field("beside", "Other traffic"),
+            Field("viewers", "Viewers", "number"),
         ),
     ),
     Group(
@@ -120,8 +121,10 @@ def request_of(values: Mapping[str, str], clip: Path | None, measured: Sequence[
         raise InputError(f"goal = {given['goal']}: one of {', '.join(ALL['goal'].choices)}.")
     if "burst" in given:
         given["burst"] = _burst(given["burst"])
+    if "viewers" in given:
+        given["viewers"] = _whole_number("viewers", given["viewers"], MOST_VIEWERS)
     if "seeds" in given:
-        given["seeds"] = range(1, _number_of_sessions(given["seeds"]) + 1)
+        given["seeds"] = range(1, _whole_number("seeds", given["seeds"], MOST_SESSIONS) + 1)
     return PlanRequest(**{**given, "clip": clip, "measured": measured})
 
 
@@ -145,10 +148,10 @@ def _burst(text: str) -> float:
     return burst
 
 
-def _number_of_sessions(text: str) -> int:
+def _whole_number(name: str, text: str, most: int) -> int:
     number = int(text) if text.isascii() and text.isdecimal() else 0
-    if not 1 <= number <= MOST_SESSIONS:
-        raise InputError(f"seeds = {text}: a whole number from 1 to {MOST_SESSIONS}.")
+    if not 1 <= number <= most:
+        raise InputError(f"{name} = {text}: a whole number from 1 to {most}.")
     return number
 
 
