@@ -9,6 +9,7 @@ import pytest
 
 import earlybird
 from earlybird.planning.advice import advice
+from earlybird.planning.answer import warnings
 from earlybird.planning.candidates import candidate
 from earlybird.planning.jitter import jitter_of
 from earlybird.planning.measured import irtt, ping
@@ -89,3 +90,16 @@ def test_the_latency_of_a_relay_counts_from_the_shortest_round_trip() -> None:
     path = completed(merged([RATE, ping.read(SPIKES)]))
     film = StreamSpec(synthetic_clip(2e6, "live"), "live", 60.0)
     assert "latency=590" in "\n".join(advice(candidate("srt"), path, film, 0.6, None))
+
+
+def test_long_round_trips_of_which_only_the_longest_is_known_were_not_mentioned(tmp_path: Path) -> None:
+    """`ping -q`: the share of long round trips is not printed, so that they cannot be simulated."""
+    summary = SPIKES.read_text().partition("--- ")[2]
+    (tmp_path / "ping.txt").write_text(f"--- {summary}")
+    request = PlanRequest(
+        bitrate="1Mb/s", rate="20Mb/s", measured=(ping.read(tmp_path / "ping.txt"),), transports=(), duration="10s",
+        loss="0", seeds=[1],
+    )  # fmt: skip
+    found = earlybird.plan(request, jobs=1)
+    assert found.path.jitter is None
+    assert any("Round trips of up to 0.55 s were measured, but" in text for text in warnings(found))

@@ -237,7 +237,7 @@ def _for_all(plan: Plan) -> str:
 
 def warnings(plan: Plan) -> list[str]:
     """List what to beware of, a sentence each."""
-    return [*_too_long(plan), *_held_back(plan), *_apart(plan)]
+    return [*_too_long(plan), *_unlisted(plan), *_held_back(plan), *_apart(plan)]
 
 
 def _too_long(plan: Plan) -> list[str]:
@@ -246,6 +246,17 @@ def _too_long(plan: Plan) -> list[str]:
     return [
         f"{delay_text(plan.longest_delay)} is longer than viewers wait: lower the film's rate, or send it over a "
         "faster line."
+    ]
+
+
+def _unlisted(plan: Plan) -> list[str]:
+    """Return that long round trips are not simulated, because the measurement does not list them."""
+    longest = plan.path.longest_unlisted
+    if longest is None or longest - plan.path.round_trip < plan.stream.noticeable:
+        return []
+    return [
+        f"Round trips of up to {delay_text(longest)} were measured, but how many are long is not listed, and none is "
+        "simulated: ping without -q, or measure with irtt."
     ]
 
 

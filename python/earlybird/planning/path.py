@@ -49,6 +49,7 @@ class Measurements:
     trace: tuple[int, ...] | None = None  # delivery opportunities of 1500 bytes in ms, instead of a rate (mahimahi)
     loss_sample: LossSample | None = None  # the packets of which `loss` is the share
     jitter: Jitter | None = None  # of round trips over the idle line
+    longest_unlisted: float | None = None  # seconds of the longest round trip of a measurement that lists none
     longest_transfer: float | None = None  # seconds of the longest round trip while a transfer filled the line
     facts: tuple[str, ...] = ()  # origins of the values, a sentence each
 
@@ -63,8 +64,8 @@ class Measurements:
             known["trace"] = None
         if "loss" in known and "loss_sample" not in known:
             known["loss_sample"] = None
-        if "round_trip" in known and "jitter" not in known:
-            known["jitter"] = None
+        if "round_trip" in known:
+            known = {"jitter": None, "longest_unlisted": None, **known}
         return dataclasses.replace(self, **known, facts=(*self.facts, *other.facts))
 
 
@@ -91,6 +92,7 @@ class NetworkPath:
     beside: str = NONE  # the other traffic on the line
     viewers: int = 1  # of the film over this line
     jitter: Jitter | None = None
+    longest_unlisted: float | None = None
     facts: tuple[str, ...] = ()
 
     @property
@@ -190,6 +192,7 @@ def completed(findings: Measurements) -> NetworkPath:
         trace=findings.trace,
         loss_sample=findings.loss_sample,
         jitter=findings.jitter,
+        longest_unlisted=findings.longest_unlisted,
         facts=findings.facts,
     )
 

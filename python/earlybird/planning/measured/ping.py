@@ -64,8 +64,15 @@ def read(path: str | Path) -> Measurements:
         f"ping: {sample}{several}, {100 * sample.share:.3g} %{_doubt(sample)}",
         *([f"ping: {jitter}"] if jitter else []),
     ]
+    listed = any(run.replies for run in runs)
+    longest = None if listed else max(run.summary[2] for run in runs if run.summary) / 1e3
     return Measurements(
-        round_trip=middle / 1e3, loss=sample.share, loss_sample=sample, jitter=jitter, facts=tuple(facts)
+        round_trip=middle / 1e3,
+        loss=sample.share,
+        loss_sample=sample,
+        jitter=jitter,
+        longest_unlisted=longest,
+        facts=tuple(facts),
     )
 
 
