@@ -155,7 +155,7 @@ def test_an_error_takes_the_focus_to_its_field(page: Tab, address: str) -> None:
     fill(page, loss="1%")
     page.press("Enter")
     page.wait("document.getElementById('rtt-error').textContent")
-    page.wait("document.activeElement.id === 'rtt'")
+    page.wait("document.activeElement?.id === 'rtt'")
     assert page.value("document.getElementById('rtt').getAttribute('aria-invalid')") == "true"
     assert page.value("document.getElementById('rtt-error').checkVisibility()")
     check_layout_with_one_refusal(page)
@@ -179,7 +179,7 @@ def test_an_error_in_a_folded_field_unfolds_it(page: Tab, address: str) -> None:
     page.value("document.querySelectorAll('details').forEach((each) => each.open = false)")
     fill(page, loss="1%")
     page.press("Enter")
-    page.wait("document.activeElement.id === 'queue'")
+    page.wait("document.activeElement?.id === 'queue'")
     assert page.value("document.getElementById('queue').checkVisibility()")
     page.events.clear()
 
@@ -236,3 +236,19 @@ def test_the_skip_link_leads_to_the_answer(page: Tab, address: str) -> None:
     page.wait("document.activeElement.id === 'result'")
     page.press("Tab", SHIFT)
     assert focused(page) != "result"
+
+
+def test_a_plan_is_made_without_scripts(page: Tab, address: str) -> None:
+    page.do("Emulation.setScriptExecutionDisabled", value=True)
+    page.open(f"{address}?bitrate=1Mb/s&rate=10Mb/s&rtt=40ms&{QUICK}")
+    fill(page, loss="0")
+    page.press("Enter")
+    page.wait("document.querySelector('#result table')")
+    assert page.value("document.getElementById('loss').value") == "0"
+    check_layout(page)
+    fill(page, rtt="none")
+    page.press("Enter")
+    page.wait("document.activeElement?.id === 'rtt'")
+    assert page.value("document.getElementById('rtt-error').textContent.startsWith('rtt = none: a time above zero')")
+    page.events.clear()
+    page.do("Emulation.setScriptExecutionDisabled", value=False)

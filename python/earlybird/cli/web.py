@@ -27,10 +27,10 @@ def command(
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """
-    Serve a page that asks for a film and a line, and shows the plan.
+    Make plans in a browser.
 
-    It shows what `earlybird plan` prints and draws, and offers the scenario to download. Measurement files can be
-    dropped on it. Films and files stay on this machine. Ctrl-C ends it.
+    A page on this machine asks for a film and a line, on which measurement files can be dropped, and shows what
+    `earlybird plan` prints and draws; settings and scenario can be downloaded. Ctrl-C ends it.
     """
     if not server.is_loopback(host):
         complain(f"warning: host = {host}: whoever reaches this address can use this machine to compute plans.")
