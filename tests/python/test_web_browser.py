@@ -248,7 +248,7 @@ def test_a_plan_is_made_without_scripts(page: Tab, address: str) -> None:
     check_layout(page)
     fill(page, rtt="none")
     page.press("Enter")
+    page.wait("document.getElementById('rtt-error')?.textContent.startsWith('rtt = none: a time above zero')")
     page.wait("document.activeElement?.id === 'rtt'")
-    assert page.value("document.getElementById('rtt-error').textContent.startsWith('rtt = none: a time above zero')")
     page.events.clear()
     page.do("Emulation.setScriptExecutionDisabled", value=False)
