@@ -167,12 +167,14 @@ def test_sound_is_even_and_film_has_key_frames() -> None:
     assert sizes[0] == pytest.approx(5 * sizes[1], rel=0.01)
 
 
-def test_a_stored_film_is_written_at_once_and_repeated_for_the_session() -> None:
-    film = StreamSpec(synthetic_clip(1e6, "vod"), "vod", 5.0)
-    media = film.application()["media"]
-    assert set(media["times"]) == {0.0}
-    assert len(media["sizes"]) == len(film.play_times) == 125
-    assert film.play_times[-1] == pytest.approx(4.96)
+def test_a_stored_film_is_sent_in_segments_by_a_web_server() -> None:
+    film = StreamSpec(synthetic_clip(1e6, "vod"), "vod", 20.0, segment=4.0)
+    segments = film.application()["segments"]
+    assert segments == {"ladder": ["1000072b/s"], "segment": "4s", "live": False}
+    frames = film.delivered_frames(np.array([1.0, 2.0, 3.0]))
+    assert frames[:100].tolist() == [1.0] * 100
+    assert frames[299:301].tolist() == [3.0, math.inf]
+    assert len(frames) == len(film.play_times) == 500
 
 
 def test_of_a_long_film_the_beginning_is_sent_and_that_is_reported() -> None:
@@ -237,13 +239,22 @@ def test_srts_handshake_counts_as_tcps_does() -> None:
     assert 2.5 * line.round_trip + first <= needed < 1.06 * (2.5 * line.round_trip + first)
 
 
-def test_a_stored_film_is_no_later_than_a_live_one() -> None:
-    clip = synthetic_clip(2e6, "live")
-    delays_needed = [
-        SessionRunner(LINE, StreamSpec(clip, goal, 20.0), candidate("cubic")).play(1).delay_needed
-        for goal in ("vod", "live")
-    ]
-    assert delays_needed[0] <= delays_needed[1]
+def test_a_film_in_segments_waits_for_its_first_one() -> None:
+    """6 s at 4 Mb/s over 20 Mb/s take 1.2 s; of a live film they have to be made first."""
+    line = completed(Measurements(rate=20e6, round_trip=0.06))
+    needed = {
+        goal: SessionRunner(line, StreamSpec(synthetic_clip(4e6, goal), goal, 30.0), candidate("cubic")).play(1)
+        for goal in ("vod", "hls")
+    }
+    assert 1.3 < needed["vod"].delay_needed < 1.8
+    assert 7.3 < needed["hls"].delay_needed < 7.8
+    assert all(session.delivered_share == 1 for session in needed.values())
+
+
+def test_a_line_that_is_too_slow_for_segments_has_no_delay_that_is_enough() -> None:
+    line = completed(Measurements(rate=20e6, round_trip=0.1, loss=0.03))
+    film = StreamSpec(synthetic_clip(6e6, "vod"), "vod", 60.0)
+    assert SessionRunner(line, film, candidate("cubic")).play(1).delay_needed == math.inf
 
 
 def test_the_same_seed_gives_the_same_session_in_any_number_of_threads() -> None:
@@ -437,11 +448,22 @@ def test_buffers_are_raised_where_the_line_holds_more() -> None:
 
 
 def test_stored_films_are_not_sent_by_what_gives_up() -> None:
-    assert [one.name for one in candidates(["srt", "bbr"], "cubic", "vod")] == ["cubic", "bbr"]
+    assert not any(one.has_deadline for goal in ("vod", "hls") for one in candidates(None, "cubic", goal))
+    for name in ("srt", "earlybird-rt", "udp", "quic"):
+        with pytest.raises(InputError, match=f"transport = {name}: with --goal hls a web server sends whole segments"):
+            candidates([name, "bbr"], "cubic", "hls")
     with pytest.raises(InputError, match="baseline = srt"):
         candidates(None, "srt", "vod")
     with pytest.raises(InputError, match="no transport `cubci`"):
         candidates(["cubci"], "cubic", "live")
+
+
+def test_a_plan_of_segments_ends_with_a_web_servers_settings() -> None:
+    found = short_plan(goal="vod", transports=["bbr"], segment="4s", loss="1%", bitrate="4Mb/s", rate="20Mb/s")
+    assert found.choice.candidate.name == "bbr"
+    assert any("nginx" in line for line in found.instructions)
+    assert not any("transmit" in line for line in found.instructions)
+    assert "vod in segments of 4 s" in description(found)
 
 
 # The command
@@ -487,6 +509,7 @@ def test_json_has_all_of_it(tmp_path: Path) -> None:
         ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--queue", "long"], "queue"),
         ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--transport", "cubci"], "cubci"),
         ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--plot", "plan.gif"], "plot = plan.gif"),
+        ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--segment", "4s"], "segment = 4s: only films of --goal vod"),
         (["nothing.mp4", "--rate", "1M", "--rtt", "10ms"], "nothing.mp4"),
         ([str(CLIP), "--rate", "100k", "--rtt", "10ms"], "would do"),
         ([str(CLIP), "--rate", "1M", "--rtt", "10ms", "--write-scenario", str(CLIP)], "overwrite"),

@@ -135,7 +135,7 @@ def test_remarks_on_a_film_are_shown() -> None:
         ({"bitrate": ""}, "bitrate", "what is sent?"),
         ({"bitrate": "20Mb/s"}, "rate", "rate = 10.00 Mb/s: the film has 20.00 Mb/s"),
         ({"profile": "moon"}, "profile", "profile = moon: there is no such profile"),
-        ({"goal": "theatre"}, "goal", "goal = theatre: one of live, call, vod."),
+        ({"goal": "theatre"}, "goal", "goal = theatre: one of live, call, vod, hls."),
         ({"baseline": "cubik"}, "baseline", "there is no transport `cubik`"),
         ({"transport": "bbr cubik"}, "transport", "there is no transport `cubik`"),
         ({"viewers": "none"}, "viewers", "viewers = none: a whole number from 1 to"),

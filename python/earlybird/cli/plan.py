@@ -98,8 +98,12 @@ def command(
     from_mahimahi: Annotated[Path | None, _file("mahimahi")] = None,
     from_irtt: Annotated[Path | None, _file("irtt")] = None,
     goal: Annotated[
-        Literal["live", "call", "vod"], typer.Option(help="A broadcast, a conversation, or a stored film.")
+        Literal["live", "call", "vod", "hls"],
+        typer.Option(help="A broadcast, a conversation, or a film in segments (HLS, DASH): a stored or a live one."),
     ] = "live",
+    segment: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Playing time of a segment.", show_default="6s")
+    ] = None,
     max_late: Annotated[
         str | None,
         typer.Option(metavar="SHARE", help="Frames that may be late.", show_default="0.01%, of a call 1%"),
@@ -183,6 +187,7 @@ def command(
         profile=profile,
         measured=measured,
         goal=goal,
+        segment=segment,
         max_late=max_late,
         baseline=baseline,
         transports=transport,

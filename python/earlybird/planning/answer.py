@@ -29,6 +29,7 @@ TOO_LOW: Final = "formulas know no queue, no jitter, no lost opening of a connec
 WORDS: Final = {
     "live": ("start after", "startup"),
     "vod": ("start after", "startup"),
+    "hls": ("play behind the camera by", "behind"),
     "call": ("from mouth to ear it takes", "mouth to ear"),
 }
 """The name of the delay in a sentence and in a column, by goal."""
@@ -241,7 +242,7 @@ def warnings(plan: Plan) -> list[str]:
 
 
 def _too_long(plan: Plan) -> list[str]:
-    if not TOO_LONG <= plan.longest_delay < math.inf:
+    if plan.stream.goal == "hls" or not TOO_LONG <= plan.longest_delay < math.inf:
         return []
     return [
         f"{delay_text(plan.longest_delay)} is longer than viewers wait: lower the film's rate, or send it over a "
@@ -325,6 +326,7 @@ def document(plan: Plan) -> dict[str, Any]:
         "doubt": plan.doubt,
         "open_candidates": [result.candidate.name for result in plan.open_candidates],
         "goal": stream.goal,
+        "segment_s": stream.segment if stream.is_segmented else None,
         "max_late": plan.late,
         "film": {"name": str(stream.clip.path), "mean_bps": round(stream.clip.mean_rate), "session_s": stream.length},
         "path": {

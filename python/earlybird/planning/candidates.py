@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.errors import InputError
+from earlybird.planning.stream import SEGMENTED
 from earlybird.transports import transport as transport_named
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ KNOWN: Final = {
 DEFAULTS: Final[Mapping[Goal, tuple[str, ...]]] = {
     "live": (SHORT_TIMERS, "bbr", "srt", "pert-rack", "earlybird-rt"),
     "vod": (SHORT_TIMERS, "bbr", "pert-rack"),
+    "hls": (SHORT_TIMERS, "bbr", "pert-rack"),
     "call": ("bbr", "earlybird-rt", "srt"),
 }
 """Senders that are compared with the baseline, from the easiest to switch on to the hardest; `bbr` is that of Linux."""
@@ -79,8 +81,16 @@ def candidates(names: Sequence[str] | None, baseline: str, goal: Goal) -> tuple[
     """Return today's sender and those to compare with it, each once, in the order in which they are preferred."""
     wanted = [baseline, *(DEFAULTS[goal] if names is None else names)]
     found = tuple(_with_handshake(candidate(name)) for name in dict.fromkeys(wanted))
-    if found[0].has_deadline and goal == "vod":
+    if goal in SEGMENTED:
+        for key, sender in zip(("baseline", *["transport"] * len(found)), found, strict=False):
+            _check_for_segments(key, sender, goal)
+    return found
+
+
+def _check_for_segments(key: str, sender: Candidate, goal: Goal) -> None:
+    """Raise InputError if no web server could send with it."""
+    if sender.has_deadline or sender.base.startswith("quic"):
         raise InputError(
-            f"baseline = {baseline}: it gives up what is late, and a stored film is sent whole. Take cubic."
+            f"{key} = {sender.name}: with --goal {goal} a web server sends whole segments over TCP. Take cubic, bbr or "
+            "pert-rack."
         )
-    return tuple(one for one in found if goal != "vod" or not one.has_deadline)

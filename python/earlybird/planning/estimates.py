@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from earlybird.planning.path import NetworkPath
     from earlybird.planning.stream import StreamSpec
 
+LOSS_BASED: Final = ("cubic", "reno", "newreno", "sack", "tahoe")  # congestion controls that PFTK's formula describes
 TIMER_FLOOR: Final = 0.2  # seconds that Linux's timeout is longer than the round trip at least (`TCP_RTO_MIN`)
 PER_ACK: Final = 2  # segments that one ACK acknowledges once a connection is under way (RFC 5681 §4.2)
 STEPS: Final = 2_000_000  # steps of the Markov chain that are drawn, a tenth of a second's work
@@ -60,8 +61,10 @@ def formula_estimate(path: NetworkPath, stream: StreamSpec, candidate: Candidate
     """Return the estimate for a sender: the largest of the formulas that apply."""
     if candidate.base == "srt":
         return _srt(path)
+    if stream.is_segmented:
+        return _first_segment(path, stream, candidate)
     formulas = [_opening(path, stream), _repair(path, stream, late)]
-    if candidate.base in ("cubic", "reno", "newreno", "sack", "tahoe"):
+    if candidate.base in LOSS_BASED:
         formulas.append(_streaming(path, stream, late))
     return max(formulas, key=lambda formula: formula.delay)
 
@@ -77,10 +80,22 @@ def disagree(formula: float, simulated: float) -> bool:
 
 
 def _opening(path: NetworkPath, stream: StreamSpec) -> FormulaEstimate:
-    """Return the delay of the largest frame if it is sent first, or of the first frame of a stored film."""
-    largest = stream.clip.largest_frame if stream.goal != "vod" else int(stream.clip.sizes[0])
-    delay = slow_start_delay(math.ceil(largest / SEGMENT), path.round_trip, path.rate / 8 / SEGMENT)
-    return FormulaEstimate(delay, "first frame in slow start")
+    """Return the delay of the largest frame if it is sent first."""
+    packets = math.ceil(stream.clip.largest_frame / SEGMENT)
+    return FormulaEstimate(_slow_start(path, packets), "first frame in slow start")
+
+
+def _slow_start(path: NetworkPath, packets: int) -> float:
+    return slow_start_delay(packets, path.round_trip, path.rate / 8 / SEGMENT)
+
+
+def _first_segment(path: NetworkPath, stream: StreamSpec, candidate: Candidate) -> FormulaEstimate:
+    """Return the delay of the first segment: its request, slow start, and of a live film the time that it is made."""
+    if candidate.base in LOSS_BASED and stream.clip.mean_rate >= tcp_throughput(path):
+        return FormulaEstimate(math.inf, "PFTK's throughput")
+    made = stream.segment if stream.goal == "hls" else 0.0
+    packets = math.ceil(stream.clip.mean_rate * stream.segment / 8 / SEGMENT)
+    return FormulaEstimate(made + path.round_trip + _slow_start(path, packets), "first segment in slow start")
 
 
 def _repair(path: NetworkPath, stream: StreamSpec, late: float) -> FormulaEstimate:

@@ -25,7 +25,7 @@ from earlybird.planning.profiles import profile_named
 from earlybird.planning.sampler import BUDGET, PILOT, Sampler
 from earlybird.planning.selection import SAMPLE_SIZES, is_noticeably_longer
 from earlybird.planning.session import Session, SessionRunner
-from earlybird.planning.stream import StreamSpec, synthetic_clip
+from earlybird.planning.stream import SEGMENT_SECONDS, SEGMENTED, StreamSpec, synthetic_clip
 from earlybird.player import LATE_SHARE_ALLOWED
 from earlybird.quantities import complete_rate, parse_duration, parse_rate, parse_share
 
@@ -41,7 +41,12 @@ if TYPE_CHECKING:
 else:
     watch = LateModule("earlybird.planning.watch")
 
-LATE: Final[Mapping[Goal, float]] = {"live": LATE_SHARE_ALLOWED, "vod": LATE_SHARE_ALLOWED, "call": 0.01}
+LATE: Final[Mapping[Goal, float]] = {
+    "live": LATE_SHARE_ALLOWED,
+    "vod": LATE_SHARE_ALLOWED,
+    "hls": LATE_SHARE_ALLOWED,
+    "call": 0.01,
+}
 """Share of the frames that may be late: hardly any of a film; of a conversation what decoders conceal (our choice)."""
 
 LONGEST_SESSION: Final = 300.0
@@ -234,7 +239,10 @@ class PlanRequest:
     measured : sequence of Measurements
         Values that `earlybird.planning.measured` reads from files; later ones replace earlier ones.
     goal : str
-        ``"live"``: viewers follow a broadcast; ``"call"``: a conversation; ``"vod"``: a stored film.
+        ``"live"``: viewers follow a broadcast; ``"call"``: a conversation; ``"vod"``: a stored film in segments,
+        and ``"hls"``: a live one, as a web server sends them (HLS, DASH).
+    segment : str
+        Playing time of a segment (default 6 s).
     max_late : str or float
         Share of the frames that may be late (default 0.01 %, of calls 1 %).
     baseline : str
@@ -261,6 +269,7 @@ class PlanRequest:
     profile: str | None = None
     measured: Sequence[Measurements] = ()
     goal: Goal = "live"
+    segment: str | None = None
     max_late: str | float | None = None
     baseline: str = BASELINE
     transports: Sequence[str] | None = None
@@ -304,14 +313,24 @@ class PlanRequest:
         """Return the stream: sessions are as long as asked for, or as the budget allows for the first samples."""
         clip = self.film
         if self.duration is not None:
-            return StreamSpec.of(clip, self.goal, _duration(self.duration, "duration"))
-        stream = StreamSpec.of(clip, self.goal, LONGEST_SESSION)
+            return StreamSpec.of(clip, self.goal, _duration(self.duration, "duration"), self.segment_seconds)
+        stream = StreamSpec.of(clip, self.goal, LONGEST_SESSION, self.segment_seconds)
         shares = [(path, 1.0), *((other, OTHERS_COST) for other in others)]
         sessions = sum(share * SessionRunner(line, stream, sender).cost for line, share in shares for sender in senders)
         cost = SAMPLE_SIZES[0] * sessions
         length = round(LONGEST_SESSION * BUDGET / cost)
         shortest = max(SHORTEST_SESSION / path.viewers, SHORTEST_OF_MANY)
-        return StreamSpec.of(clip, self.goal, float(min(max(length, shortest), LONGEST_SESSION)))
+        seconds = float(min(max(length, shortest), LONGEST_SESSION))
+        return StreamSpec.of(clip, self.goal, seconds, self.segment_seconds)
+
+    @property
+    def segment_seconds(self) -> float:
+        """Playing time of a segment; raise InputError if the film has none."""
+        if self.segment is None:
+            return SEGMENT_SECONDS
+        if self.goal not in SEGMENTED:
+            raise InputError(f"segment = {self.segment}: only films of --goal vod and hls are sent in segments.")
+        return _duration(self.segment, "segment")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -254,7 +254,8 @@ class SessionRunner:
     def _on_time(
         self, written: NDArray[np.float64], delivered: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Count time from the film's beginning; a stored film is wanted frame by frame, though written at once."""
+        """Count time from the film's beginning; frames of a film in segments are there when their segments are."""
         begin = written[0]
-        due = self._stream.play_times[: len(written)] if self._stream.goal == "vod" else written - begin
-        return due, delivered - begin
+        if self._stream.is_segmented:
+            return self._stream.play_times, self._stream.delivered_frames(delivered - begin)
+        return written - begin, delivered - begin

@@ -15,7 +15,11 @@ from earlybird.planning.selection import NOTICEABLE_SECONDS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Goal: TypeAlias = Literal["live", "call", "vod"]
+Goal: TypeAlias = Literal["live", "call", "vod", "hls"]
+
+SEGMENTED: Final = ("vod", "hls")
+"""Goals whose films a web server sends in segments (HLS, DASH): stored ones, and those that are made meanwhile."""
+SEGMENT_SECONDS: Final = 6.0  # playing time of a segment: Apple, "HLS Authoring Specification", asks for six
 
 FRAMES_PER_SECOND: Final = 25
 KEY_FRAME_EVERY: Final = 2.0  # seconds between key frames: Apple, "HLS Authoring Specification", asks for two
@@ -47,16 +51,22 @@ class StreamSpec:
     goal: Goal
     length: float
     left_out: float = 0.0
+    segment: float = SEGMENT_SECONDS
 
     @classmethod
-    def of(cls, clip: Clip, goal: Goal, length: float) -> StreamSpec:
+    def of(cls, clip: Clip, goal: Goal, length: float, segment: float = SEGMENT_SECONDS) -> StreamSpec:
         """Send so much of a film."""
-        return cls(clip.first(length), goal, length, max(clip.length - length, 0.0))
+        return cls(clip.first(length), goal, length, max(clip.length - length, 0.0), segment)
+
+    @property
+    def is_segmented(self) -> bool:
+        """Whether a web server sends it in segments."""
+        return self.goal in SEGMENTED
 
     @property
     def run_length(self) -> float:
-        """Seconds of a run: the viewing, and for a stored film the time that its end may be late."""
-        return 1.2 * self.length + 30 if self.goal == "vod" else self.length
+        """Seconds of a run: the viewing, and for a film in segments the time that its end may be late."""
+        return 1.2 * self.length + 5 * self.segment if self.is_segmented else self.length
 
     @property
     def play_times(self) -> NDArray[np.float64]:
@@ -67,11 +77,20 @@ class StreamSpec:
 
     def application(self) -> dict[str, Any]:
         """Write it as the application of a flow."""
-        if self.goal != "vod":
+        if not self.is_segmented:
             return self.clip.application()
-        sizes = np.resize(self.clip.sizes, len(self.play_times)).tolist()
-        # All at once, and not again before the run ends.
-        return {"media": {"times": [0.0] * len(sizes), "sizes": sizes, "length": 2 * self.run_length}}
+        segments = {
+            "ladder": [f"{round(self.clip.mean_rate)}b/s"],
+            "segment": f"{self.segment:g}s",
+            "live": self.goal == "hls",
+        }
+        return {"segments": segments}
+
+    def delivered_frames(self, segments: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return when each frame is there, from when each segment of one session is; those not requested never are."""
+        numbers = np.floor(self.play_times / self.segment + ROUNDING).astype(np.int64)
+        missing = max(int(numbers[-1]) + 1 - len(segments), 0)
+        return np.concatenate((segments, np.full(missing, np.inf)))[numbers]
 
     @property
     def noticeable(self) -> float:
@@ -90,5 +109,6 @@ class StreamSpec:
         return self.clip.mean_rate * (1 + self.most_headers)
 
 
+ROUNDING: Final = 1e-9  # of a segment's length
 SEGMENT: Final = 1448  # bytes of payload in a full segment with timestamps over Ethernet (docs/profiles.md)
 HEADERS: Final = 52  # bytes of IPv4 and TCP with timestamps

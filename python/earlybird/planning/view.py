@@ -44,6 +44,8 @@ def description(plan: Plan) -> str:
     """Return a sentence with the stream and the path."""
     part = f" (its first {plan.stream.length:g} s)" if plan.stream.left_out else ""
     stream = f"{plan.stream.clip.path.name}{part}, {format_rate(plan.stream.clip.mean_rate)}, {plan.stream.goal}"
+    if plan.stream.is_segmented:
+        stream += f" in segments of {plan.stream.segment:g} s"
     viewers = f" to {plan.path.viewers} viewers" if plan.path.viewers > 1 else ""
     return f"{stream},{viewers} over {describe(plan.path)}, with {title(plan.path.beside)}."
 
@@ -93,12 +95,20 @@ def explanation(plan: Plan) -> str:
     delay = delay_text(plan.delay) if math.isfinite(plan.delay) else "this"
     slowest = "for the slowest viewer " if plan.path.viewers > 1 else ""
     allowed = f"{slowest}fewer than {format_share(plan.late)} of the frames late"
+    since = "the start of the connection" if plan.stream.goal == "vod" else "writing"
     return (
-        f"The delay with which nine of ten sessions have {allowed}, in seconds from writing to playing; median: "
+        f"The delay with which nine of ten sessions have {allowed}, in seconds from {since} to playing; median: "
         f"that of every other session. stalls/h: pauses of a player that starts after {delay} and waits for what is "
         "late. "
-        "✗: noticeably longer than the chosen one."
+        f"✗: noticeably longer than the chosen one.{_of_segments(plan)}"
     )
+
+
+def _of_segments(plan: Plan) -> str:
+    """Return what is simulated of the players of a film in segments."""
+    if not plan.stream.is_segmented:
+        return ""
+    return " There is one rendition, so that a player has no smaller one for which it could abandon a segment."
 
 
 def _delay(value: float) -> str:
