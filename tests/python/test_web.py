@@ -264,7 +264,7 @@ def test_a_script_gets_the_parts_that_change(client: TestClient) -> None:
 def test_the_form_takes_the_words_of_the_command(client: TestClient) -> None:
     page = client.get("/?bitrate=4Mb/s&loss=1%25&unknown=1").text
     assert "Rate of the link, such as 20Mb/s." in page
-    assert 'placeholder="rate × round trip"' in page
+    assert "Queue of the link: 64kB, 500ms, 100 (packets), codel, … Default: rate × round trip." in page
     assert 'value="4Mb/s"' in page
     assert 'value="1%"' in page
     assert set(ALL) - {"measured"} <= set(import_module("inspect").signature(_command()).parameters)
