@@ -83,6 +83,15 @@ impl VariableRate {
         self.clock.reset();
     }
 
+    /// Returns the first time from `now` on at which there is no outage.
+    pub(crate) fn up_from(&self, now: Timestamp) -> Timestamp {
+        if self.outages.is_empty() {
+            return now;
+        }
+        let up = self.outages.up_from(now.at);
+        if up == now.at { now } else { now.until(up) }
+    }
+
     /// Returns the end of the transmission that starts at `start`.
     pub(crate) fn send(&mut self, start: Timestamp, bytes: u32) -> Timestamp {
         // A change at the start of a transmission applies to it.

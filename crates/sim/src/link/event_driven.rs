@@ -276,7 +276,12 @@ impl Link {
             ServiceSchedule::VariableRate(transmitter) => {
                 // Only a busy period carries a rounding remainder.
                 transmitter.reset();
-                Some(now)
+                let up = transmitter.up_from(now);
+                if up != now {
+                    // It waits for the end of an outage: others may come, and the queue decides which goes first.
+                    (server.is_busy, self.max_backlog) = (true, self.max_backlog.max(1));
+                }
+                Some(up)
             }
             ServiceSchedule::Opportunities(_) => server.next_service(now),
         }

@@ -107,6 +107,22 @@ fn packets_wait_for_the_end_of_an_outage() {
 }
 
 #[test]
+fn a_packet_that_finds_a_link_down_waits_in_the_queue() {
+    let outages = Outages::new([Outage { start: Instant::ZERO, duration: Duration::from_millis(50), period: None }]);
+    let forward = LinkSettings { outages, ..link(1_000_000, 10, QueueLimit::Unlimited) };
+    let mut duplex = DuplexLink::new(forward);
+    duplex.network.link_mut(FORWARD).measure_between(Instant::ZERO, millis(60_000));
+    duplex.network.link_mut(FORWARD).keep_queueing_delays();
+    let mut world = duplex.world(ns2(Config::ns2()), 1000, ());
+    assert!(world.run_until(seconds(60), BUDGET));
+    let (network, ()) = world.into_parts();
+    let link = network.link(FORWARD);
+    // The packet that opens the connection; the next one finds the link up and idle.
+    assert_eq!(link.queueing_delays()[..2], [Duration::from_millis(50), Duration::ZERO]);
+    assert_eq!(link.max_backlog, 1);
+}
+
+#[test]
 fn capacity_has_no_part_in_outages() {
     let outages = Outages::new([Outage { start: millis(1000), duration: Duration::from_millis(500), period: None }]);
     let changes = Some(RateChanges::Steps([(millis(1200), Rate::from_bits_per_second(4000).expect("a rate"))].into()));
