@@ -240,3 +240,13 @@ def test_the_json_of_a_run_without_films_was_an_error_if_it_kept_deliveries(earl
     finished = earlybird("run", path, "--json")
     assert finished.code == 0, finished.err
     assert json.loads(finished.out)["quality"] == []
+
+
+@pytest.mark.parametrize(("rate", "dropped"), [("10Mb/s", "68.51 %"), ("4Mb/s", "0.00 %")])
+def test_the_terminal_names_the_dropped_frames_of_encoders_as_obs_does(
+    earlybird: Program, rate: str, dropped: str
+) -> None:
+    """Two encoders share an uplink of 10 Mb/s (sorayuki/obs-multi-rtmp#401)."""
+    done = earlybird("run", str(REPOSITORY / "tests/python/field/two-ingests.toml"), "--set", f"rate={rate}")
+    (line,) = (line for line in done.out.splitlines() if line.startswith("dropped frames"))
+    assert line.split(maxsplit=2)[2] == dropped
