@@ -5,6 +5,8 @@ mod throughput;
 use crate::document::step_to;
 use earlybird_transport::ScenarioError;
 use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 /// Puts the times in the files of all `trace` keys in the place of their names, which count from `folder`.
@@ -34,9 +36,16 @@ fn read_one(channel: Option<&mut Value>, folder: &Path, path: &str) -> Result<()
     Ok(())
 }
 
+/// The largest file in bytes: a device such as `/dev/zero` has no end.
+const LARGEST: u64 = 128 << 20;
+
 /// Returns the text of a file that the key at `path` names.
 pub(crate) fn read_file(folder: &Path, file: &str, path: &str) -> Result<String, ScenarioError> {
-    std::fs::read_to_string(folder.join(file)).map_err(|error| {
+    let mut text = String::new();
+    let read = File::open(folder.join(file)).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text));
+    let too_large = || io::Error::from(io::ErrorKind::FileTooLarge);
+    let read = read.and_then(|length| if length as u64 > LARGEST { Err(too_large()) } else { Ok(text) });
+    read.map_err(|error| {
         let reason = error.kind().to_string();
         ScenarioError::new(path, format!("cannot be read: {reason}"))
             .text(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +16,8 @@ from earlybird.errors import InputError, because
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from socket import socket
+    from socketserver import BaseServer
 
 STALE = 3.0  # seconds after which a report, of which there is one each second, is too old to be served
 HERE = "127.0.0.1"
@@ -79,12 +82,24 @@ def serving(address: str) -> Iterator[Callable[[dict[str, Any]], None]]:
         server, thread = start_http_server(port, host, registry)
     except OSError as error:
         raise InputError(f"--prometheus {address}: {because(error)}.") from error
+    _tolerate_vanished_clients(server)
     try:
         yield last.take
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def _tolerate_vanished_clients(server: BaseServer) -> None:
+    """Let the server print nothing about a client that has gone before its answer."""
+    handle = server.handle_error
+
+    def handle_others(request: socket | tuple[bytes, socket], client_address: object) -> None:
+        if not isinstance(sys.exception(), OSError):
+            handle(request, client_address)
+
+    server.handle_error = handle_others  # type: ignore[method-assign]
 
 
 def _place(address: str) -> tuple[str, int]:

@@ -33,6 +33,7 @@ fn check_unique(earlier: &[Flow], name: &str, path: &str) -> Result<(), Scenario
 }
 
 fn check_flow(flow: &Flow, network: &Network, path: &str) -> Result<(), ScenarioError> {
+    check_count(flow, path)?;
     check_transport(flow, path)?;
     check_start(flow, path)?;
     flow.access_delay.as_ref().map_or(Ok(()), |delay| check_access_delay(delay, network, path))?;
@@ -40,6 +41,17 @@ fn check_flow(flow: &Flow, network: &Network, path: &str) -> Result<(), Scenario
         Application::Media(media) => check_media(media, &format!("{path}.application.media")),
         _ => Ok(()),
     }
+}
+
+/// The most flows of a group: each takes memory before a run begins.
+const MOST_FLOWS: u32 = 100_000;
+
+fn check_count(flow: &Flow, path: &str) -> Result<(), ScenarioError> {
+    ensure(flow.count <= MOST_FLOWS, || {
+        ScenarioError::new(&format!("{path}.count"), "is too large")
+            .value(&json!(flow.count))
+            .allowed(format!("1 to {MOST_FLOWS}"))
+    })
 }
 
 fn check_transport(flow: &Flow, path: &str) -> Result<(), ScenarioError> {

@@ -25,6 +25,10 @@ use rstest::rstest;
     "flows.video.count: `0` is too small; allowed: a whole number of at least 1. hint: Number of flows (default 1). The value is that of parameter `pairs`."
 )]
 #[case(
+    "pairs=1000000000",
+    "flows.video.count: `1000000000` is too large; allowed: 1 to 100000. hint: The value is that of parameter `pairs`."
+)]
+#[case(
     "pairs=x",
     "flows.video.count: `x` is not a whole number; allowed: a whole number of at least 1. hint: Number of flows (default 1). The value is that of parameter `pairs`."
 )]
