@@ -153,7 +153,7 @@ def command_lines() -> list[str]:
         (["--rate", "1M", "--back-delay", "5"], ["--back-delay", "did you mean `5ms`"]),
         (["--rate", "1M", "--delay", "50"], ["--delay", "did you mean `50ms`"]),
         (["--rate", "0"], ["--rate: `0` is zero; allowed: a number above 0"]),
-        (["--rate", "1M", "--loss", "1"], ["--loss: `1` loses every packet", "did you mean `1%`"]),
+        (["--rate", "1M", "--loss", "1"], ["--loss: `1` loses every packet", "did you mean `1%`", "`--outage`"]),
         (["--rate", "1M", "--loss", "2%", "--loss-burst", "0.5"], ["--loss-burst: `0.5` is too small"]),
         (["--rate", "1M", "--loss-burst", "3"], ["--loss-burst describes --loss"]),
         (["--rate", "1M", "--jitter", "10ms"], ["jitter = 10ms: more than the delay of 0ms", "--delay 10ms"]),

@@ -202,4 +202,5 @@ def _of_option(error: ScenarioError) -> InputError:
     # Of the others there is one option for both directions.
     back = "back-" * ("reverse" in parts and name in BACK)
     option = name and f"--{back}{known[name] or name}"
-    return InputError(str(error).replace(error.path, option) if option else str(error))
+    text = str(error).replace("`outages`", "`--outage`")
+    return InputError(text.replace(error.path, option) if option else text)
