@@ -16,6 +16,7 @@ from earlybird.planning.measured import irtt, ping
 from earlybird.planning.path import Measurements, completed, merged
 from earlybird.planning.planner import PlanRequest
 from earlybird.planning.stream import StreamSpec, synthetic_clip
+from earlybird.planning.view import description
 
 FIELD = Path(__file__).parent / "field"
 SPIKES = FIELD / "ping-5g-spikes.txt"
@@ -84,6 +85,7 @@ def test_a_path_of_500_ms_at_times_needs_more_than_500_ms(name: str, most: float
     found = earlybird.plan(request, jobs=1)
     assert 0.5 < found.delay < most
     assert "(with round trips of up to 0.55 s, as measured" in found.answer
+    assert "a round trip of 25.4 ms (20.9 to 548.6 ms)" in description(found)
 
 
 def test_the_latency_of_a_relay_counts_from_the_shortest_round_trip() -> None:

@@ -55,7 +55,9 @@ def describe(path: NetworkPath) -> str:
     pace = f"a line that changes, {format_rate(path.rate)} on average" if path.trace else format_rate(path.rate)
     bursts = f" in bursts of {path.mean_burst:.3g}" if path.mean_burst > 1 else ""
     lost = f"{format_share(path.loss)} lost{bursts}" if path.loss else "nothing lost"
-    return f"{pace}, a round trip of {1e3 * path.round_trip:.4g} ms, {lost}, a queue of {queue_text(path)}"
+    jitter = path.jitter
+    span = f" ({1e3 * jitter.shortest:.4g} to {1e3 * jitter.longest:.4g} ms)" if jitter else ""
+    return f"{pace}, a round trip of {1e3 * path.round_trip:.4g} ms{span}, {lost}, a queue of {queue_text(path)}"
 
 
 def table(plan: Plan) -> Table:
