@@ -267,11 +267,11 @@ def test_prometheus_is_answered_with_the_newest_report_or_none(monkeypatch: pyte
 def test_a_client_of_prometheus_that_vanishes_gave_a_traceback(capfd: pytest.CaptureFixture[str]) -> None:
     port = free_port(socket.SOCK_STREAM)
     with serving(str(port)) as take:
-        take(report(1))
         for asked in (b"", b"GET /metrics HTTP/1.1\r\n\r\n") * 10:
             with socket.create_connection(("127.0.0.1", port)) as client:
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closes with a reset
                 client.sendall(asked)
+        take(report(1))
         assert fetch(port)[1] == exposed(report(1))
         time.sleep(0.5)  # the threads of the clients end
     assert capfd.readouterr().err == ""
