@@ -168,9 +168,13 @@ impl Plan {
     /// Builds the network and the flows.
     pub(crate) fn topology(&self) -> Result<Topology, ScenarioError> {
         let mut builder = NetworkBuilder::new(self);
+        if matches!(self.network, NetworkModel::Dumbbell(_)) {
+            builder.network.reserve_links(ACCESS_LINKS * self.flows.len());
+        }
         let pairs: Vec<Vec<RoutePair>> =
             self.flows.iter().map(|flow| builder.route_pairs(flow)).collect::<Result<_, _>>()?;
-        let mut topology = Topology { network: builder.network, paths: Vec::new(), flows: Vec::new() };
+        let flows = Vec::with_capacity(self.flows.len());
+        let mut topology = Topology { network: builder.network, paths: Vec::new(), flows };
         for (flow, pairs) in self.flows.iter().zip(&pairs) {
             let spec = self.spec(&mut topology, flow, pairs);
             topology.flows.push(spec);
@@ -262,6 +266,9 @@ struct DumbbellParts {
     forward: LinkId,
     backward: LinkId,
 }
+
+/// Access links of two hosts, one in each direction.
+const ACCESS_LINKS: usize = 4;
 
 impl<'a> NetworkBuilder<'a> {
     pub(crate) fn new(plan: &'a Plan) -> Self {
@@ -381,7 +388,9 @@ fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: String,
         losses: losses_of(&|name| plan.filter_of(name), channel, seeds),
     };
     let id = network.add_link(ends[0], ends[1], settings);
-    network.set_impairments(id, impairments_of(&|name| plan.filter_of(name), channel, seeds));
+    if channel.is_impaired() {
+        network.set_impairments(id, impairments_of(&|name| plan.filter_of(name), channel, seeds));
+    }
     // Must be set before the first packet.
     network.link_mut(id).measure_between(plan.warm_up, plan.end);
     if plan.keeps_delays {

@@ -110,6 +110,14 @@ impl Network {
         NodeId(self.nodes - 1)
     }
 
+    /// Reserves memory for this many more links. Links are large, and moving them as their list grows costs time.
+    pub fn reserve_links(&mut self, additional: usize) {
+        self.links.reserve(additional);
+        self.ends.reserve(additional);
+        self.feeders.reserve(additional);
+        self.impairments.reserve(additional);
+    }
+
     /// Adds a link in one direction.
     pub fn add_link(&mut self, from: NodeId, to: NodeId, settings: LinkSettings) -> LinkId {
         self.links.push(Link::new(settings));

@@ -1,7 +1,6 @@
 //! Times in which a link sends nothing.
 
 use earlybird_units::{Duration, Instant};
-use std::sync::Arc;
 
 /// An outage, once or again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +41,8 @@ impl Outage {
 
 /// The outages of a link, which may overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outages(Arc<[Outage]>);
+// A box: few links have outages, and an empty one allocates nothing.
+pub struct Outages(Box<[Outage]>);
 
 impl Outages {
     /// Collects the outages of a link.

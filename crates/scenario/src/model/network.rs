@@ -117,6 +117,11 @@ impl Channel {
     pub fn speed(&self) -> Speed {
         Speed { rate: self.rate, rate_steps: self.rate_steps.clone(), trace: self.trace.clone() }
     }
+
+    /// Returns whether it delays, reorders or duplicates packets.
+    pub fn is_impaired(&self) -> bool {
+        self.arq.is_some() || self.jitter.is_some() || self.reorder.is_some() || self.duplicate.is_some()
+    }
 }
 
 impl Dumbbell {
