@@ -30,7 +30,7 @@ from earlybird.errors import EarlybirdError
 from earlybird.loading import resolve
 from earlybird.planning.measured import ping
 from earlybird.planning.planner import PlanRequest, plan
-from earlybird.planning.session import FLOW, needed_delay, scenario
+from earlybird.planning.session import GROUP, needed_delay, scenario
 from earlybird.run_specs import ScenarioRun
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def played(question: Question, found: Plan, backend: str, seed: int) -> float | 
     if result.summary["disturbed"]:
         return None
     frames = result.table("deliveries")
-    frames = frames.filter(frames["flow"] == FLOW)
+    frames = frames.filter(frames["flow"] == f"{GROUP}0")
     written, delivered = frames["written_s"].to_numpy(), frames["delivered_s"].to_numpy()
     given = found.longest_delay if found.choice.candidate.has_deadline else None
     return needed_delay(written - written[0], delivered - written[0], found.stream.run_length, found.late, given)
