@@ -105,7 +105,7 @@ def test_a_session_over_a_line_between_those_of_the_table_had_no_delay_of_it() -
     assert found["session_in_time_share"] == (found["session_startup_delay_s"] <= found["session_table_delay_s"])
 
 
-def test_a_line_for_which_the_page_says_never_had_a_session() -> None:
+def test_a_session_was_tried_where_the_table_has_no_delay() -> None:
     with pytest.raises(InputError, match="the table has no delay for cubic over 2 %, 100 ms"):
         measure({"sender": "cubic", "line": "2 %, 100 ms, 0.4", "backend": "sim", "duration": "60s"}, 1)
 
