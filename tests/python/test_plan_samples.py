@@ -139,7 +139,7 @@ def test_a_measured_queue_of_800_ms_has_a_remedy() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [{"queue": "20ms", "beside": "1"}, {"queue": "codel", "beside": "upload"}], ids=["small queue", "AQM"]
+    "line", [{"queue": "20ms", "beside": "none"}, {"queue": "codel", "beside": "upload"}], ids=["small queue", "AQM"]
 )
 def test_cake_is_not_advised_where_the_queue_is_not_the_cause(line: dict[str, str]) -> None:
     found = short_plan(**line)
