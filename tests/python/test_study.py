@@ -196,7 +196,7 @@ def test_the_list_counts_what_is_done(earlybird: Callable[..., Finished]) -> Non
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        ("earlybird study run a", "all"),
+        ("earlybird study run al", "all"),
         ("earlybird study report early", "early-retransmission"),
         ("earlybird study run all --scale m", "medium"),
     ],
