@@ -167,7 +167,7 @@ def covers(found: Plan, right: set[str]) -> bool:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of the measurements of one line."""
+    """Plans from the measurements of one line."""
 
     line: Line
     right: set[str]

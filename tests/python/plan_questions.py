@@ -28,6 +28,7 @@ import numpy as np
 from earlybird.emulation import emulate, network
 from earlybird.errors import EarlybirdError
 from earlybird.loading import resolve
+from earlybird.planning.answer import delay_text
 from earlybird.planning.measured import ping
 from earlybird.planning.planner import PlanRequest, plan
 from earlybird.planning.session import GROUP, needed_delay, scenario
@@ -206,6 +207,12 @@ def transmitted(question: Question, found: Plan, _: str, seed: int) -> float | N
     return found.longest_delay if sent - in_time <= max(found.late * sent, 1) else math.inf
 
 
+def printed(delay: float) -> float:
+    """Return a delay as the answer states it, rounded up."""
+    text = delay_text(delay)
+    return float(text.removesuffix(" s")) if text.endswith(" s") else math.inf
+
+
 def main() -> None:
     """Ask, play, and print a line of each question."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -230,7 +237,7 @@ def main() -> None:
         ]
         for question, found, backend, futures in zip(questions, plans, backends, waiting, strict=True):
             needed = [delay for future in futures if (delay := future.result()) is not None]
-            stated = found.longest_delay
+            stated = printed(found.longest_delay)
             held = sum(delay <= stated for delay in needed)
             holds = held >= HOLD * len(needed)
             holding += holds
