@@ -409,3 +409,19 @@ fn after_a_reset_nothing_is_skipped_and_no_timer_runs() {
         host.at(1000).sends_nothing();
     }
 }
+
+/// The symptom: on a path of 60 ms that lost 5 % the smoothed round trip was 125 to 400 ms, as a hole keeps the cumulative ACK back;
+/// frames then seemed to be beyond repair, and for seconds none was repaired.
+#[test]
+fn a_hole_does_not_count_as_round_trip_where_there_are_no_timestamps() {
+    let config = Config::earlybird_rt(Duration::from_secs(1)).with_timestamps(false).with_mss(160);
+    let mut host = Host::listen(&config);
+    host.receives("S 0:0(0) <mss 160,sackOK,snack>").at(60).receives(". 1:1(0) ack 1");
+    (0..3).for_each(|unit| assert_eq!(host.write_frame(160, unit), Ok(unit)));
+    host.at(120).receives(". 1:1(0) ack 1 <sack 161:481>");
+    assert_eq!(host.write_frame(160, 3), Ok(3));
+    // The first frame was lost again, and the fourth is not measured a second time when it is repaired.
+    host.at(180).receives(". 1:1(0) ack 1 <sack 161:641>");
+    host.at(240).receives(". 1:1(0) ack 641");
+    assert_eq!(host.connection.timer().smoothed, Some(Duration::from_millis(60)));
+}
