@@ -87,7 +87,7 @@ mod tests {
             let lost = Arq::residual_loss(loss, retries);
             let delivered = 1.0 + counts.iter().map(|count| f64::from(*count)).sum::<f64>() / packets as f64;
             let mean = delivered * (1.0 - lost) + lost * f64::from(retries + 1);
-            let expected = (1.0 - loss.powi(retries as i32 + 1)) / (1.0 - loss);
+            let expected = (1.0 - loss.powf(f64::from(retries) + 1.0)) / (1.0 - loss);
             assert!((mean - expected).abs() < 0.015, "{loss} {retries}: {mean}, not {expected}");
         }
     }
