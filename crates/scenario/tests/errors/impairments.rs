@@ -89,7 +89,7 @@ use rstest::rstest;
     "network.dumbbell.access.reorder.packets: `0` is too small; allowed: a whole number of at least 1. hint: Packets that pass a kept one before it arrives."
 )]
 #[case(
-    r#"network.dumbbell.bottleneck.jitter={}"#,
+    r"network.dumbbell.bottleneck.jitter={}",
     "network.dumbbell.bottleneck.jitter: delays nothing; allowed: `distribution`, `spikes`, or both."
 )]
 #[case(
@@ -129,7 +129,7 @@ use rstest::rstest;
     "network.dumbbell.bottleneck.jitter.flow: `vidoe` is neither a flow nor a group of flows; allowed: video, file, web. hint: did you mean `video`?"
 )]
 #[case(
-    r#"network.dumbbell.bottleneck.loss=[{ bernoulli = { probability = 1 } }]"#,
+    r"network.dumbbell.bottleneck.loss=[{ bernoulli = { probability = 1 } }]",
     "network.dumbbell.bottleneck.loss.0.bernoulli.probability: `1` loses every packet; allowed: a number from 0 to below 1, or in percent. hint: did you mean `1%`? `outages` lose every packet for a time."
 )]
 #[case(
@@ -137,7 +137,7 @@ use rstest::rstest;
     "network.dumbbell.bottleneck.loss.0.policer.burst: `100` is too small; allowed: a whole number of at least 1500. hint: Size of the bucket in bytes, at least a packet. A smaller one than the rate times a round-trip time lets a TCP sender have much less than the rate."
 )]
 #[case(
-    r#"network.dumbbell.bottleneck.loss=[{ policer = { rate = 0, burst = 15000 } }]"#,
+    r"network.dumbbell.bottleneck.loss=[{ policer = { rate = 0, burst = 15000 } }]",
     "network.dumbbell.bottleneck.loss.0.policer.rate: `0` is zero; allowed: {RATES}. hint: Rate up to which packets pass."
 )]
 #[case(
@@ -153,7 +153,7 @@ use rstest::rstest;
     "network.dumbbell.bottleneck.arq.loss: `1` is too large; allowed: a number from 0 to below 1."
 )]
 #[case(
-    r#"network.dumbbell.bottleneck.arq={ loss = 0.1, delay = 8 }"#,
+    r"network.dumbbell.bottleneck.arq={ loss = 0.1, delay = 8 }",
     "network.dumbbell.bottleneck.arq.delay: `8` has no unit; allowed: {TIMES}. hint: did you mean `8ms`?"
 )]
 #[case(
