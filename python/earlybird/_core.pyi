@@ -20,6 +20,7 @@ __all__ = [
     "rate",
     "schema",
     "tcp_segments",
+    "trace_times",
     "transmit",
     "transports",
     "version",
