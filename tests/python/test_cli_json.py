@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     Program = Callable[..., Finished]
 
-OTHERS = {"top", "kernel run", "kernel watch"}
-"""One draws a table that moves, one has the output of another program, and one prints JSON alone."""
+OTHERS = {"top", "web", "kernel run", "kernel watch"}
+"""One draws a table that moves, one serves pages, one has the output of another program, and one prints only JSON."""
 STUDY = "how-long"
 DELIVERIES = "measure.deliveries=true"
 

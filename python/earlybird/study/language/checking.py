@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from earlybird.errors import InputError
@@ -33,11 +34,16 @@ def check_study(study: Study) -> None:
         known.check_plot(name, f"{FILE}: headline.pictures")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Known:
     """The names that the files of a study may use."""
 
     study: Study
+
+    @cached_property
+    def observed(self) -> dict[str, tuple[str, ...]]:
+        """The metrics that runs can have, by part."""
+        return {name: observed(self.study, part) for name, part in self.study.parts.items()}
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -88,8 +94,7 @@ class Known:
         """Make sure that runs of all of some parts can have a quantity."""
         one_of(metric, METRICS, where, "quantity")
         for part in parts:
-            names = observed(self.study, self.study.parts[str(part)])
-            one_of(metric, names, where, f"quantity in runs of the part {part!r}")
+            one_of(metric, self.observed[str(part)], where, f"quantity in runs of the part {part!r}")
 
     def check_quantity(self, metric: str, point: Point, where: str) -> None:
         """Check a metric at a point."""
