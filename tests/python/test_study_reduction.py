@@ -32,6 +32,7 @@ FLOWS = pl.DataFrame(
         "flow_drop_rate": [0.02, 0.04, 0.5],
         "interarrival_stddev_ms": [40.0, 50.0, 0.0],
         "delay_p50_ms": [30.0, 40.0, 0.0],
+        "delay_p95_ms": [60.0, 80.0, 0.0],
         "required_startup_delay_s": [1.0, 3.0, float("nan")],
         "rto_unclamped_median_s": [0.08, 0.1, 0.2],
         "er_threshold_median_s": [0.13, float("nan"), float("nan")],
