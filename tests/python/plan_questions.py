@@ -46,6 +46,7 @@ HOLD: Final = 0.9  # of the sessions
 SETTLING: Final = 10.0  # seconds in which relays find each other
 MOST_ADDED: Final = 5000  # µs by which the emulator may be late with one packet in a hundred
 TRANSMIT: Final = "transmit"
+VERDICTS: Final = {True: "", False: "  FAILS", None: "  not tried"}
 RELAYED: Final = ("earlybird-rt", "srt")  # senders that `earlybird transmit` and SRT's relay are
 RELAYS: Final = Path(__file__).parents[2] / "studies" / "against-srt" / "relays.py"
 
@@ -226,7 +227,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         plans = [plan(question.request(Path(folder))) for question in questions]
     backends = [backend_of(*each) for each in zip(questions, plans, strict=True)]
-    holding, rows = 0, []
+    holding, tried, rows = 0, 0, []
     with ProcessPoolExecutor(wanted.parallel) as pool:
         waiting = [
             [
@@ -239,8 +240,10 @@ def main() -> None:
             needed = [delay for future in futures if (delay := future.result()) is not None]
             stated = printed(found.longest_delay)
             held = sum(delay <= stated for delay in needed)
-            holds = held >= HOLD * len(needed)
-            holding += holds
+            # Without sessions nothing was tried: no sender carries the film, or all sessions were disturbed.
+            holds = held >= HOLD * len(needed) if needed else None
+            holding += holds is True
+            tried += holds is not None
             rows.append(
                 {
                     "question": str(question),
@@ -255,10 +258,10 @@ def main() -> None:
             worst = f"{max(needed):.3f}" if needed else "–"
             print(
                 f"{question}: {found.choice.candidate.name} ({backend}), {stated:.3f} s stated; "
-                f"{held} of {len(needed)} in time, the longest {worst} s{'' if holds else '  FAILS'}",
+                f"{held} of {len(needed)} in time, the longest {worst} s{VERDICTS[holds]}",
                 flush=True,
             )
-    print(f"{holding} of {len(questions)} questions hold.")
+    print(f"{holding} of {tried} questions that were tried hold, of {len(questions)} drawn.")
     if wanted.output:
         wanted.output.write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
