@@ -64,7 +64,7 @@ def cake_mends(plan: Plan) -> bool:
     if plan.cake is None or plan.other is None:
         return False
     beside = plan if plan.path.beside != NONE else plan.other
-    return is_noticeably_longer(beside.delay, plan.cake.delay, plan.stream.noticeable)
+    return is_noticeably_longer(beside.delay_needed, plan.cake.delay_needed, plan.stream.noticeable)
 
 
 def _of_cake(plan: Plan) -> list[str]:
@@ -83,7 +83,7 @@ def _today(plan: Plan) -> str:
     baseline = plan.baseline
     if plan.choice is baseline or not math.isfinite(baseline.delay_needed.mean):
         return ""
-    return f" ({baseline.candidate.name}: {delay_text(baseline.delay_needed.mean)})"
+    return f" ({baseline.candidate.name}: {delay_text(baseline.startup_delay)})"
 
 
 def _of_queue(plan: Plan) -> list[str]:
@@ -103,7 +103,7 @@ def queue_decides(plan: Plan) -> bool:
     larger = plan.larger_queue
     if larger is None or not math.isfinite(min(plan.delay, larger.delay)):
         return False
-    short, long = sorted((plan.delay, larger.delay))
+    short, long = sorted((plan.delay_needed, larger.delay_needed))
     is_another = plan.choice.candidate.name != larger.choice.candidate.name
     return is_another or is_noticeably_longer(long, short, plan.stream.noticeable)
 
@@ -157,7 +157,7 @@ def _choice(plan: Plan) -> str:
     if plan.choice is plan.baseline:
         others = f"; no other sender is noticeably quicker{_quickest(plan)}" if len(plan.results) > 1 else ""
         return f"Stay with {baseline}, your sender today: {start}{others}."
-    delay_needed = max(end.baseline.delay_needed.mean for end in (plan, *plan.ends))
+    delay_needed = max(end.baseline.startup_delay for end in (plan, *plan.ends))
     instead = (
         delay_text(delay_needed) if math.isfinite(delay_needed) else "playback would fall behind whatever one waits"
     )
@@ -183,7 +183,7 @@ def _smaller(plan: Plan) -> str:
 
 def _quickest(plan: Plan) -> str:
     best = min(plan.results, key=lambda result: result.delay_needed.mean)
-    text = delay_text(best.delay_needed.mean)
+    text = delay_text(best.startup_delay)
     return f" ({best.candidate.name}: {text})" if text != delay_text(plan.delay) else ""
 
 
@@ -204,7 +204,7 @@ def _sureness(plan: Plan) -> str:
     names = " and ".join(result.candidate.name for result in plan.open_candidates)
     chance = f"{100 * max(plan.doubt, 0.01):.0f} % of other seeds would choose another"
     others = [one for one in plan.open_candidates if one is not plan.choice]
-    longer = [f"{one.candidate.name} ({delay_text(one.delay_needed.mean)})" for one in others if _is_longer(plan, one)]
+    longer = [f"{one.candidate.name} ({delay_text(one.startup_delay)})" for one in others if _is_longer(plan, one)]
     if not longer:
         return f"It cannot be told after {sessions} which of {names} to take ({chance}): either does."
     if len(longer) == len(others) and plan.doubt < LIKELY:
@@ -219,7 +219,7 @@ def _and(names: list[str]) -> str:
 
 
 def _is_longer(plan: Plan, result: CandidateResult) -> bool:
-    return is_noticeably_longer(result.delay_needed.mean, plan.delay, plan.stream.noticeable)
+    return is_noticeably_longer(result.delay_needed.mean, plan.delay_needed, plan.stream.noticeable)
 
 
 def unseen(number: int) -> float:
@@ -350,7 +350,8 @@ def document(plan: Plan) -> dict[str, Any]:
 
 def _row(plan: Plan, result: CandidateResult) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "delay_s": result.delay_needed.mean,
+        "delay_s": result.startup_delay,
+        "delay_estimate_s": result.delay_needed.mean,
         "delay_low_s": result.delay_needed.low,
         "delay_high_s": result.delay_needed.high,
         "delay_median_s": result.median,
@@ -359,7 +360,7 @@ def _row(plan: Plan, result: CandidateResult) -> dict[str, Any]:
         "stalls_per_hour": stalls(plan, result),
         "sessions": len(result.sessions),
         "limited_share": result.limited_share,
-        "noticeably_longer": is_noticeably_longer(result.delay_needed.mean, plan.delay, plan.stream.noticeable),
+        "noticeably_longer": is_noticeably_longer(result.delay_needed.mean, plan.delay_needed, plan.stream.noticeable),
     }
     return finite(row)
 

@@ -88,6 +88,17 @@ class CandidateResult:
     sessions: tuple[Session, ...]
 
     @property
+    def startup_delay(self) -> float:
+        """
+        Seconds after which playback starts: nine of ten sessions or more do with them, with a probability of 95 %.
+
+        That is the upper end of the 90 % interval; where it is infinite, the longest of the sessions that were in time.
+        """
+        if not math.isfinite(self.delay_needed.mean) or math.isfinite(self.delay_needed.high):
+            return self.delay_needed.high
+        return max(needed for one in self.sessions if math.isfinite(needed := one.delay_needed))
+
+    @property
     def median(self) -> float:
         """Delay in seconds that every other session does with."""
         delays_needed = [session.delay_needed for session in self.sessions]
@@ -136,6 +147,11 @@ class Plan:
     @property
     def delay(self) -> float:
         """Seconds after which playback starts."""
+        return self.choice.startup_delay
+
+    @property
+    def delay_needed(self) -> float:
+        """Seconds that nine of ten sessions do with, as the sessions that were simulated show it."""
         return self.choice.delay_needed.mean
 
     @property
@@ -437,7 +453,7 @@ def check_queue(path: NetworkPath) -> None:
 def is_delayed_by_others(one: Plan, other: Plan) -> bool:
     """Return whether a film needs noticeably more with other traffic than without it."""
     without, beside = sorted((one, other), key=lambda plan: plan.path.beside != NONE)
-    return is_noticeably_longer(beside.delay, without.delay, one.stream.noticeable)
+    return is_noticeably_longer(beside.delay_needed, without.delay_needed, one.stream.noticeable)
 
 
 def fits(stream: StreamSpec, path: NetworkPath) -> bool:

@@ -79,7 +79,7 @@ def headings(plan: Plan) -> list[str]:
 def cells(plan: Plan, result: CandidateResult) -> list[str]:
     """Write a sender's row."""
     delay_needed, formula = result.delay_needed, result.formula.delay
-    mark = " ✗" if is_noticeably_longer(delay_needed.mean, plan.delay, plan.stream.noticeable) else ""
+    mark = " ✗" if is_noticeably_longer(delay_needed.mean, plan.delay_needed, plan.stream.noticeable) else ""
     baseline = " (today)" if result is plan.baseline else ""
     return [
         f"{result.candidate.name}{baseline}",
@@ -100,8 +100,8 @@ def explanation(plan: Plan) -> str:
     since = "the start of the connection" if plan.stream.goal == "vod" else "writing"
     return (
         f"The delay with which nine of ten sessions have {allowed}, in seconds from {since} to playing; median: "
-        f"that of every other session. stalls/h: pauses of a player that starts after {delay} and waits for what is "
-        "late. "
+        "that of every other session. The answer states the interval's upper end. "
+        f"stalls/h: pauses of a player that starts after {delay} and waits for what is late. "
         f"✗: noticeably longer than the chosen one.{_of_segments(plan)}"
     )
 

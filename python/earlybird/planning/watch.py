@@ -55,7 +55,7 @@ class Watched:
     @classmethod
     def of(cls, plan: Plan, path: Path, seconds: float, names: Sequence[str]) -> Watched:
         """Choose session, viewers and part."""
-        session = next(one for one in plan.choice.sessions if one.delay_needed == plan.delay)
+        session = next(one for one in plan.choice.sessions if one.delay_needed == plan.delay_needed)
         delay = plan.longest_delay if math.isfinite(plan.longest_delay) else NO_ANSWER
         viewers = tuple(_viewer(plan, result, session.seed, delay) for result in shown_results(plan, names))
         start = worst_part(viewers, seconds, plan.stream.length)
