@@ -57,6 +57,14 @@ impl RxQueue {
         self.taken == self.packets.len()
     }
 
+    /// Keeps the packets for which `keep` returns true, among those that were not taken. It may change a packet and the buffer.
+    pub fn retain_mut(&mut self, mut keep: impl FnMut(&mut [u8], &mut RxPacket) -> bool) {
+        let Self { bytes, packets, taken } = self;
+        packets.drain(..*taken);
+        *taken = 0;
+        packets.retain_mut(|packet| keep(bytes, packet));
+    }
+
     /// Removes and returns the next packet.
     pub fn take(&mut self) -> Option<RxPacket> {
         let packet = self.packets.get(self.taken)?.clone();
