@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from earlybird.errors import StoreError, because
 from earlybird.lazy import LateModule
+from earlybird.limits import memory_limit
 from earlybird.result import Result
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ CHECKSUMS = "checksums.sha256"
 SCENARIO = "scenario.json"
 SUMMARY = "summary.json"
 MEASURED_WITH_A_CLOCK = ("cpu_s",)
+BYTES_OF_VALUE = 8  # of memory, as most columns have numbers of 64 bits
 
 
 def write_result(result: Result, folder: Path) -> Path:
@@ -90,7 +92,9 @@ def _is_alive(process: int) -> bool:
 def read_result(folder: Path) -> Result:
     """Read a result; its tables are read when asked for."""
     checksums = _checksums(folder)
-    scenario, summary = (json.loads(_content(folder, name, checksums)) for name in (SCENARIO, SUMMARY))
+    scenario, summary = (_document(folder, name, checksums) for name in (SCENARIO, SUMMARY))
+    if not isinstance(summary.get("seed"), int):
+        raise _damaged(folder / SUMMARY, "it has no seed")
     tables = sorted(name for name in checksums if name.endswith(".parquet"))
     sources = {name.removesuffix(".parquet"): partial(_read_table, folder, name, checksums) for name in tables}
     return Result(scenario, summary["seed"], summary, sources)
@@ -197,7 +201,19 @@ def _checksums(folder: Path) -> dict[str, str]:
         raise _damaged(path, "its list of files cannot be read") from error
     if {SCENARIO, SUMMARY} - checksums.keys():
         raise _no_result(folder)
+    if foreign := [name for name in checksums if "/" in name or not (folder / name).is_file()]:
+        raise _damaged(path, f"{foreign[0]!r} in its list is not one of the folder's files")
     return checksums
+
+
+def _document(folder: Path, name: str, checksums: dict[str, str]) -> dict[str, Any]:
+    try:
+        document = json.loads(_content(folder, name, checksums))
+    except (ValueError, RecursionError) as error:
+        raise _damaged(folder / name, "it is not JSON") from error
+    if not isinstance(document, dict):
+        raise _damaged(folder / name, "it is not an object of JSON")
+    return document
 
 
 def _content(folder: Path, name: str, checksums: dict[str, str]) -> bytes:
@@ -231,4 +247,20 @@ def _damaged(path: Path, reason: str) -> StoreError:
 
 
 def _read_table(folder: Path, name: str, checksums: dict[str, str]) -> pl.DataFrame:
-    return pl.read_parquet(io.BytesIO(_content(folder, name, checksums)))
+    content = _content(folder, name, checksums)
+    try:
+        return parsed_table(content)
+    except ValueError as error:
+        raise _damaged(folder / name, str(error)) from error
+
+
+def parsed_table(content: bytes) -> pl.DataFrame:
+    """Read a Parquet file; raise ValueError if it is none, or its rows take more memory than there is."""
+    try:
+        table = pl.scan_parquet(io.BytesIO(content))
+        values = table.select(pl.len()).collect().item() * len(table.collect_schema())
+        if values * BYTES_OF_VALUE > memory_limit():  # a file of a few bytes may have 10¹² equal rows
+            raise ValueError(f"its {values:.0e} values do not fit into memory")
+        return table.collect()
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(f"it is not a table ({str(error).partition(chr(10))[0]})") from error

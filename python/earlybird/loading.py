@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from earlybird import _core
 from earlybird.errors import InputError, ScenarioWarning, because
-from earlybird.paths import found
+from earlybird.paths import found, limited_text
 
 if TYPE_CHECKING:
     from earlybird._core import ResolvedNetwork, ResolvedScenario
@@ -128,8 +128,10 @@ def _is_text(scenario: str) -> bool:
 
 def _read_file(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return limited_text(path)
     except OSError as error:
         raise InputError(f"cannot read the scenario {path}: {because(error)}.") from error
     except UnicodeDecodeError as error:
         raise InputError(f"cannot read the scenario {path}: it is not text in UTF-8 ({error.reason}).") from error
+    except ValueError as error:
+        raise InputError(f"cannot read the scenario {path}: {error}.") from error

@@ -18,6 +18,8 @@ CHECKS = Path("checks")
 
 PUBLISHED = Path("docs", "results")  # the default folder for published results, below the working directory
 
+LONGEST_TEXT = 64 << 20  # bytes of a scenario or a study's file; the largest that come with it have 60 kB
+
 
 def shipped_file(*parts: str) -> Path:
     """Find a file that is part of the program by its path in the repository: ``"scenarios", "dumbbell.toml"``."""
@@ -25,6 +27,15 @@ def shipped_file(*parts: str) -> Path:
     if not path.exists():
         raise InputError(f"{path} is missing, which comes with earlybird. Install it once more.")
     return path.resolve()
+
+
+def limited_text(path: Path) -> str:
+    """Read a text in UTF-8; raise ValueError if it is none, or has more than `LONGEST_TEXT` bytes, as a device may."""
+    with path.open("rb") as file:
+        content = file.read(LONGEST_TEXT + 1)
+    if len(content) > LONGEST_TEXT:
+        raise ValueError(f"it is longer than {LONGEST_TEXT >> 20} MiB")
+    return content.decode()
 
 
 def found(path: Path) -> Path:

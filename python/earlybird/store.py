@@ -56,6 +56,8 @@ class Store:
     """A folder of results."""
 
     root: Path
+    is_keyed: bool = True
+    """Whether each result has to be the one that its folder's name says, made by this code."""
 
     def open(self) -> Store:
         """Make the folder if need be, and clear away what killed processes left."""
@@ -86,12 +88,19 @@ class Store:
         return write_files(files, self.folder(key))
 
     def load(self, key: str) -> Result:
-        """Read a result."""
-        return read_result(self.folder(key))
+        """Read a result; raise StoreError if it is damaged, or that of another run."""
+        result = read_result(self.folder(key))
+        if self.is_keyed and run_key(result.scenario, result.seed) != key:
+            raise StoreError(
+                f"the result {self.folder(key)} is that of another run than its name says. "
+                "The command that makes it replaces it."
+            )
+        return result
 
     def verify(self, key: str) -> None:
-        """Raise StoreError if a file of the result is damaged."""
+        """Raise StoreError if a file of the result is damaged, or it is that of another run."""
         verify_result(self.folder(key))
+        self.load(key)
 
     def discard(self, key: str) -> None:
         """Delete a result."""

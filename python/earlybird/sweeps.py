@@ -72,16 +72,21 @@ class SweepResult:
         The runs, in the order of the grid.
     store
         Where their results are.
-    made
-        How many were made now; the others were there already.
+    new
+        The keys of those that were made now; the others were there already.
     awaited
         How many runs of other shards have no result here yet.
     """
 
     planned: Sequence[PlannedRun]
     store: Store
-    made: int
+    new: frozenset[str] = frozenset()
     awaited: int = 0
+
+    @cached_property
+    def made(self) -> int:
+        """The number of planned runs that were made now, each counted once."""
+        return len(self.new & {run.key for run in self.planned})
 
     @cached_property
     def runs(self) -> pl.DataFrame:
@@ -202,10 +207,10 @@ def sweep(
         resolved.check_backend()
         warn_of_length(cost_of(resolved), resolved.duration)
     warn_about(*scenarios, typed={*dict(fixed), *(key for run in planned[:1] for key in run.parameters)})
-    different, made = without_duplicates(planned, jobs=jobs, output=output, progress=progress, dask=dask)
+    different, tried = without_duplicates(planned, jobs=jobs, output=output, progress=progress, dask=dask)
     own = share(different, part)
     result = complete(own, jobs=jobs, parallel=parallel, output=output, progress=progress, dask=dask)
-    return replace(result, made=result.made + made, awaited=awaited(different, own, result.store))
+    return replace(result, new=result.new | tried, awaited=awaited(different, own, result.store))
 
 
 def scenarios_of(planned: Iterable[PlannedRun]) -> Iterator[ResolvedScenario]:
@@ -234,19 +239,19 @@ def without_duplicates(
     output: str | Path = RESULTS,
     progress: bool = False,
     dask: str | None = None,
-) -> tuple[list[PlannedRun], int]:
+) -> tuple[list[PlannedRun], frozenset[str]]:
     """
     Leave out the seeds of scenarios in which nothing is random, so that no interval is made of one run.
 
     Where a scenario leaves nothing to chance but the phases of its senders' clocks, two seeds are run; if they give the
-    same to the last bit, the first stays alone. Returns how many were made to find out, too.
+    same to the last bit, the first stays alone. Returns the keys of those that were made to find out, too.
     """
     by_scenario: dict[ResolvedScenario, list[PlannedRun]] = {}
     for run, scenario in zip(planned, scenarios_of(planned), strict=True):
         by_scenario.setdefault(scenario, []).append(run)
     doubtful = [runs for scenario, runs in by_scenario.items() if len(runs) > 1 and not scenario.random_parts()]
     if not doubtful:
-        return list(planned), 0
+        return list(planned), frozenset()
     tried = complete(
         [run for runs in doubtful for run in runs[:2]], jobs=jobs, output=output, progress=progress, dask=dask
     )
@@ -254,7 +259,7 @@ def without_duplicates(
     if repeated:
         _warn_of_duplicates(repeated)
     left_out = {id(run) for runs in repeated for run in runs[1:]}
-    return [run for run in planned if id(run) not in left_out], tried.made
+    return [run for run in planned if id(run) not in left_out], tried.new
 
 
 def _are_alike(store: Store, one: PlannedRun, other: PlannedRun) -> bool:
@@ -319,7 +324,7 @@ def complete(
     work = sum(job.seconds for job in missing)
     with progress_bars.progress_bar(every, every - len(missing), work=work, visible=progress, what=what) as advance:
         make(missing, store, jobs, lambda job: advance(work=job.seconds), parallel=parallel, dask=dask)
-    return SweepResult(planned, store, made=len(missing))
+    return SweepResult(planned, store, frozenset(job.key for job in missing))
 
 
 def missing_jobs(planned: Sequence[PlannedRun], store: Store) -> list[Job]:

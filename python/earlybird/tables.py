@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 import msgspec
 
 from earlybird.errors import InputError, because
+from earlybird.paths import limited_text
 
 T = TypeVar("T")
 Table = Mapping[str, Any]
@@ -23,10 +24,10 @@ KINDS: Mapping[Any, str] = {bool: "true or false", int: "a whole number", float:
 def read_toml(path: Path) -> Table:
     """Read a file; an error is one sentence."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(limited_text(path))
     except OSError as error:
         raise InputError(f"cannot read {path}: {because(error)}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not valid TOML: {error}.") from error
 
 
@@ -37,6 +38,8 @@ def files_of(folder: str) -> Iterator[None]:
         yield
     except InputError as error:
         raise InputError(f"{folder}/{error}") from error
+    except RecursionError as error:
+        raise InputError(f"{folder}: its tables are nested too deeply.") from error
 
 
 def section(document: Table, name: str, where: str) -> Mapping[str, Table]:

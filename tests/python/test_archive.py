@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import shutil
 import subprocess
 import zipfile
@@ -339,6 +340,93 @@ def test_a_bad_archive_is_reported_and_nothing_is_run(
     assert reported in done.err
     assert not (tmp_path / "checks").exists()
     assert not (tmp_path.parent / "outside.txt").exists()
+
+
+def bomb(members: dict[str, bytes]) -> None:
+    members["report/bomb.csv"] = bytes(300 << 20)
+    document = json.loads(members[MANIFEST])
+    document["members"]["report/bomb.csv"] = {"bytes": 300 << 20, "sha256": ""}
+    members[MANIFEST] = json.dumps(document).encode()
+
+
+def test_a_member_of_300_mb_in_an_archive_of_400_kb_is_not_read(made: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(made / "small.zip") as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    bomb(members)
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    with pytest.raises(StoreError, match=r"more than .* an archive of its size may have"):
+        open_archive(tmp_path / "bomb.zip")
+
+
+def test_a_pipe_in_the_place_of_an_archive_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.zip")
+    with pytest.raises(StoreError, match="is not a file"):
+        open_archive(tmp_path / "pipe.zip")
+
+
+def parquet(table: pl.DataFrame) -> bytes:
+    file = io.BytesIO()
+    table.write_parquet(file)
+    return file.getvalue()
+
+
+def listed(archive: Path, **values: object) -> dict[str, bytes]:
+    """Return a list of runs in which the first has other values."""
+    first, *others = json.loads(contents(archive)[1]["runs.json"])
+    return {"runs.json": json.dumps([{**first, **values}, *others]).encode()}
+
+
+def written(archive: Path, **files: bytes) -> dict[str, bytes]:
+    """Return files in the place of those of the first result, and a list of checksums that has them."""
+    opened = open_archive(archive)
+    key = str(opened.runs["key"][0])
+    own = {**opened.files(key), **{name.replace("_", "."): content for name, content in files.items()}}
+    del own[CHECKSUMS]
+    lines = "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in own.items())
+    return {f"results/{key}/{name}": content for name, content in {**own, CHECKSUMS: lines.encode()}.items()}
+
+
+def defined(archive: Path, old: str, new: str) -> dict[str, bytes]:
+    """Return a definition that says something else."""
+    name = "studies/small-study/study.toml"
+    return {name: contents(archive)[1][name].decode().replace(old, new).encode()}
+
+
+SCENARIO_PATH = 'scenario = "small.toml"'
+
+
+@pytest.mark.parametrize(
+    ("forge", "reported"),
+    [
+        (lambda archive: listed(archive, seed=[1]), r"runs\.json"),
+        (lambda archive: listed(archive, axes=None), r"runs\.json"),
+        (lambda archive: listed(archive, axes={"n": {"a": 1}}), r"runs\.json"),
+        (lambda archive: listed(archive, key={}), r"runs\.json"),
+        (lambda archive: listed(archive, key="../../x"), "no result '../../x'"),
+        (lambda archive: written(archive, flows_parquet=b"garbage"), "it is not a table"),
+        (lambda archive: written(archive, flows_parquet=parquet(pl.DataFrame({"a": [1]}))), "not what its run gives"),
+        (lambda archive: written(archive, summary_json=b'{"seed": 1}'), "not what its run gives"),
+        (lambda archive: written(archive, summary_json=b'{"seed": "1"}'), r"summary\.json"),
+        (lambda archive: written(archive, scenario_json=b'{"model": 3}'), "no model 3"),
+        (lambda archive: written(archive, scenario_json=b'{"model": "session", "case": 3}'), "must be a table"),
+        (lambda _: {VERDICTS: b""}, r"verdicts\.csv"),
+        (lambda _: {VERDICTS: bytes(range(256))}, r"verdicts\.csv"),
+        (lambda _: {"studies/small-study/study.toml": b"a = " + b"[" * 100_000}, "not valid TOML"),
+        (lambda archive: defined(archive, SCENARIO_PATH, 'scenario = "/etc/hostname"'), "/etc/hostname"),
+        (lambda archive: defined(archive, SCENARIO_PATH, 'scenario = "../../../../x/../etc/hostname"'), "hostname"),
+        (lambda archive: defined(archive, SCENARIO_PATH, 'scenario = "a\\u0000b"'), "null byte|outside"),
+        (lambda archive: defined(archive, "seeds = 2", "seeds = 1000000000"), "more than 1,000,000 runs"),
+        (lambda archive: defined(archive, "seeds = 2", "seeds = -2"), "at least"),
+    ],
+)
+def test_an_archive_that_somebody_forged_ends_in_one_sentence(
+    made: Path, tmp_path: Path, forge: Callable[[Path], dict[str, bytes]], reported: str
+) -> None:
+    forged = altered(made / "small.zip", tmp_path / "forged.zip", forge(made / "small.zip"))
+    with pytest.raises((StoreError, InputError), match=reported):
+        check_archive(forged, sample=0, output=tmp_path / "checks")
 
 
 def test_an_archive_is_checked_in_an_empty_folder(

@@ -95,7 +95,7 @@ def test_a_large_sweep_shows_only_its_beginning(tmp_path: Path) -> None:
 
 
 def test_a_sweep_without_runs_shows_that(tmp_path: Path) -> None:
-    empty = SweepResult((), Store(tmp_path).open(), made=0)
+    empty = SweepResult((), Store(tmp_path).open())
     assert "A sweep without runs" in empty._repr_html_()
     with pytest.raises(InputError, match="the sweep has no runs"):
         empty.plot()

@@ -73,7 +73,7 @@ def make_or_skip(study: Study, output: Path) -> StudyOutcome:
 @pytest.fixture
 def _kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep runs that this machine, busy with tests, disturbed."""
-    monkeypatch.setattr(execution, "_repeat_disturbed", lambda *_, **__: 0)
+    monkeypatch.setattr(execution, "_repeat_disturbed", lambda *_, **__: frozenset())
 
 
 @pytest.mark.usefixtures("_kept")
@@ -105,15 +105,15 @@ def disturb(monkeypatch: pytest.MonkeyPatch, disturbed: Iterator[int]) -> None:
     """Replace runs in real time by simulations whose summary has the next of these numbers."""
 
     def complete(planned: Sequence[PlannedRun], *, output: Path, **_: object) -> SweepResult:
-        store, made = Store(output), 0
+        store, new = Store(output), set[str]()
         for run in planned:
             if not store.has(run.key):
                 document: dict[str, Any] = run.spec.document()
                 simulated = earlybird.run({**document, "backend": "sim"}, seed=run.seed)
                 summary = {**simulated.summary, "disturbed": next(disturbed)}
                 store.save(replace(simulated, scenario=document, summary=summary))
-                made += 1
-        return SweepResult(planned, store, made)
+                new.add(run.key)
+        return SweepResult(planned, store, frozenset(new))
 
     monkeypatch.setattr(execution, "complete", complete)
 
@@ -121,7 +121,8 @@ def disturb(monkeypatch: pytest.MonkeyPatch, disturbed: Iterator[int]) -> None:
 def test_a_disturbed_run_stayed_among_the_results_of_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = in_backends(tmp_path / "study", "live")
     disturb(monkeypatch, iter([1, 1, 0]))
-    assert make_runs([study], "smoke", output=tmp_path / "results").made == 3
+    outcome = make_runs([study], "smoke", output=tmp_path / "results")
+    assert (outcome.runs, outcome.made) == (1, 1)
     result = results(plan(study, "smoke")[0], Store(tmp_path / "results"))
     assert result is not None
     assert result.summary["disturbed"] == 0

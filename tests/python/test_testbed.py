@@ -395,7 +395,7 @@ def kept(folder: Path, plays: list[PlannedRun], **reported: object) -> SweepResu
     for play in plays:
         numbers = {**summary, "seed": play.seed, "stalls": reported.get("stalls", play.seed)}
         store.save(Result(play.spec.document(), play.seed, numbers, {}))
-    return SweepResult(plays, store, 0)
+    return SweepResult(plays, store)
 
 
 def test_a_cell_has_means_and_intervals(tmp_path: Path, bed: Path) -> None:

@@ -23,7 +23,8 @@ def fits(text: str) -> bool:
 def test_the_text_of_a_sweep_of_5000_runs_did_not_fit_a_screen() -> None:
     spec, keys = ScenarioRun(resolve(SMALL)), [f"key.with.a.long.name.{number}" for number in range(30)]
     planned = [PlannedRun(spec, seed, {key: ["1s", seed] for key in keys}) for seed in range(1, 5001)]
-    text = repr(SweepResult(planned, Store(Path("results")), made=12, awaited=3))
+    new = frozenset(run.key for run in planned[:12])
+    text = repr(SweepResult(planned, Store(Path("results")), new, awaited=3))
     assert fits(text)
     assert text.startswith("SweepResult: 5000 runs, 12 made now, 3 of other shards are missing, in results\n")
     assert "… 11 more lines" in text
@@ -32,7 +33,7 @@ def test_the_text_of_a_sweep_of_5000_runs_did_not_fit_a_screen() -> None:
 def test_the_text_of_a_sweep_has_its_grid_and_seeds() -> None:
     spec = ScenarioRun(resolve(SMALL))
     planned = [PlannedRun(spec, seed, {"pairs": pairs}) for pairs in (1, 2) for seed in range(1, 14)]
-    lines = repr(SweepResult(planned, Store(Path("results")), made=0)).splitlines()
+    lines = repr(SweepResult(planned, Store(Path("results")))).splitlines()
     assert lines[1:3] == ["  pairs  1, 2", "  seed   1, 2, 3, …, 13 (13 values)"]
 
 

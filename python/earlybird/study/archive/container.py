@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ FORMAT: Final = 1  # raised when archives change so that an older program cannot
 MANIFEST: Final = "manifest.json"
 EARLIEST: Final = (1980, 1, 1, 0, 0, 0)  # the first moment that a ZIP can name, as every member's time
 MODE: Final = 0o100644 << 16  # a plain file that all may read, where a ZIP keeps the rights of Unix
+MOST_TIMES: Final = 100  # the size of the file, which all members may have together: tables and pictures have up to 20
+SMALL: Final = 64 << 20  # bytes that they may have whatever the size of the file
 LARGEST_MANIFEST: Final = 64 << 20  # bytes of a list that is still read: 300,000 members
 PIECE: Final = 1 << 20  # bytes that are read at a time where a member is not needed as a whole
 
@@ -128,9 +131,11 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
+    if path.exists() and not path.is_file():
+        raise StoreError(f"cannot read the archive {path}: it is not a file.")
     try:
         return zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as error:
         raise _bad(path, "it is not a ZIP, or its end is missing") from error
     except OSError as error:
         raise StoreError(f"cannot read the archive {path}: {because(error)}.") from error
@@ -148,7 +153,7 @@ def _pieces(path: Path, file: zipfile.ZipFile, name: str, most: int) -> Iterator
                 yield piece
     except KeyError as error:
         raise StoreError(f"{path} is no archive of a study: it has no {name}.") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError) as error:
         raise _bad(path, f"its member {name} cannot be read ({error})") from error
     except OSError as error:
         raise _bad(path, f"its member {name} cannot be read: {because(error)}") from error
@@ -196,6 +201,11 @@ def _check_members(path: Path, file: zipfile.ZipFile, members: Mapping[str, Any]
         raise _bad(path, f"{len(missing)} of its members are missing, such as {min(missing)}")
     if foreign := {*names} - members.keys() - {MANIFEST}:
         raise _bad(path, f"it has members that its {MANIFEST} does not know, such as {min(foreign)}")
+    size, most = sum(member["bytes"] for member in members.values()), SMALL + MOST_TIMES * path.stat().st_size
+    if size > most:
+        raise _bad(
+            path, f"its members have {size:,} bytes, more than the {most:,} that an archive of its size may have"
+        )
 
 
 def _is_safe(name: str) -> bool:

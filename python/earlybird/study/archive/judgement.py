@@ -68,9 +68,10 @@ def judge(archive: Archive) -> Judgement:
 
 def _recomputed(archive: Archive, name: str, folder: Path) -> tuple[list[Placed], list[dict[str, str]]]:
     """Judge a study in a folder that has its definition; return where its results were put there, and the verdicts."""
-    scale, store = archive.scale, Store(folder / RESULTS)
+    scale, store = archive.scale, Store(folder / RESULTS, is_keyed=False)
     try:
         study = load(folder / STUDIES / name)
+        _check_is_inside(study, folder)
         check_scale(study, scale)
         runs = _lay_out(archive, study, store)
         table = tabled_verdicts(evaluate(study, scale, store))
@@ -78,6 +79,14 @@ def _recomputed(archive: Archive, name: str, folder: Path) -> tuple[list[Placed]
         made_by = archive.about["earlybird"]
         raise InputError(f"this earlybird cannot judge the study {name!r} of earlybird {made_by}: {error}") from error
     return runs, [{column: str(cell or "") for column, cell in row.items()} for row in table.to_dicts()]
+
+
+def _check_is_inside(study: Study, folder: Path) -> None:
+    """Raise InputError if a part names a file that the archive does not have."""
+    named = (path for part in study.parts.values() for path in (part.scenario, part.testbed, part.program))
+    for path in named:
+        if "\0" in str(path) or (path != Path() and not path.resolve().is_relative_to(folder.resolve())):
+            raise InputError(f"{path} lies outside of the archive.")
 
 
 def _lay_out(archive: Archive, study: Study, store: Store) -> list[Placed]:

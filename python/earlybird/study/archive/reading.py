@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
+import msgspec
 import polars as pl
 
 from earlybird.errors import InputError, StoreError
-from earlybird.files import SCENARIO, SUMMARY
+from earlybird.files import SCENARIO, SUMMARY, parsed_table
 from earlybird.result import Result
 from earlybird.study.archive.container import Container
 from earlybird.study.archive.packing import REPORT, RESULTS, RUNS
@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ENDING = ".parquet"
-LISTED = {"study", "part", "axes", "seed", "key"}  # the keys of each run
+
+
+class Listed(TypedDict):
+    """A run as it is listed."""
+
+    study: str
+    part: str
+    axes: dict[str, bool | int | float | str]
+    seed: int
+    key: str
 
 
 @dataclass(frozen=True)
@@ -53,10 +62,10 @@ class Archive:
     @cached_property
     def listed(self) -> Sequence[dict[str, Any]]:
         """Every run as it is listed: study, part, axes, seed, and the key of its result; several may share one."""
-        runs = self._parsed(RUNS)
-        if not isinstance(runs, list) or not all(isinstance(run, dict) and run.keys() >= LISTED for run in runs):
-            raise self._unreadable(RUNS)
-        return runs
+        try:
+            return [dict(run) for run in msgspec.convert(self._parsed(RUNS), list[Listed])]
+        except msgspec.ValidationError as error:
+            raise self._unreadable(RUNS) from error
 
     @cached_property
     def by_key(self) -> dict[str, list[dict[str, Any]]]:
@@ -88,7 +97,7 @@ class Archive:
         """Return the result of a run by its key in `runs`; its tables are read when asked for."""
         names = self._names(key)
         scenario, summary = (self._document(f"{RESULTS}/{key}/{name}") for name in (SCENARIO, SUMMARY))
-        if "seed" not in summary:
+        if not isinstance(summary.get("seed"), int):
             raise self._unreadable(f"{RESULTS}/{key}/{SUMMARY}")
         tables = [name.removesuffix(ENDING) for name in names if name.endswith(ENDING)]
         return Result(scenario, summary["seed"], summary, {name: partial(self._table, key, name) for name in tables})
@@ -135,11 +144,18 @@ class Archive:
         return f"{RESULTS}/{key}/{name}{ENDING}" in self.container.members
 
     def _table(self, key: str, name: str) -> pl.DataFrame:
-        return pl.read_parquet(io.BytesIO(self._member(f"{RESULTS}/{key}/{name}{ENDING}")))
+        member = f"{RESULTS}/{key}/{name}{ENDING}"
+        try:
+            return parsed_table(self._member(member))
+        except ValueError as error:
+            raise self._unreadable(member) from error
 
     def _verdicts(self, study: str) -> pl.DataFrame:
-        content = self._member(f"{REPORT}/{study}/verdicts.csv")
-        return pl.read_csv(content, infer_schema=False).fill_null("")
+        member = f"{REPORT}/{study}/verdicts.csv"
+        try:
+            return pl.read_csv(self._member(member), infer_schema=False).fill_null("")
+        except pl.exceptions.PolarsError as error:
+            raise self._unreadable(member) from error
 
     def _member(self, name: str) -> bytes:
         if name not in self.container.members:

@@ -53,7 +53,7 @@ class Rerun:
 
 def repeatable(archive: Archive) -> list[str]:
     """List the keys of the runs that give the same whenever they are made, sorted: all but those in real time."""
-    return sorted(key for key in archive.by_key if _backend(archive, key) == SIMULATOR)
+    return sorted(key for key in archive.by_key if planned_rerun(archive, key).spec.backend == SIMULATOR)
 
 
 def drawn(keys: Sequence[str], count: int | None, share: float | None, seed: int) -> list[str]:
@@ -76,7 +76,7 @@ def planned_rerun(archive: Archive, key: str) -> PlannedRun:
     result = archive.result(key)
     try:
         return PlannedRun(from_document(result.scenario), result.seed)
-    except ScenarioError as error:
+    except (InputError, ScenarioError) as error:
         made_by = archive.about["earlybird"]
         raise InputError(f"this earlybird cannot make the run {key} of earlybird {made_by} again: {error}") from error
 

@@ -1,11 +1,13 @@
 """Makes sure, before anything is run, that all that a study's files name is there: coordinates, values, quantities."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from earlybird.errors import InputError
+from earlybird.limits import MOST_RUNS
 from earlybird.study.language import items_loading
 from earlybird.study.language.definition import SCALES, Grid, Study
 from earlybird.study.language.entries import entry_ids
@@ -16,6 +18,19 @@ from earlybird.study.language.points import NOT_AXES, SECOND, Point, Scalar
 from earlybird.tables import one_of
 
 FILE: Final = "study.toml"
+
+
+def _check_number_of_runs(study: Study) -> None:
+    """Raise InputError before a study is spread out into more runs than anyone can wait for."""
+    for scale in study.scales.values():
+        if scale.seeds < 1:
+            raise InputError(f"{FILE}: scales.{scale.name}.seeds = {scale.seeds}: there must be one seed at least.")
+        cells = sum(math.prod(map(len, grid.axes.values())) for grid in study.grids if scale.name in grid.scales)
+        if cells * scale.seeds > MOST_RUNS:
+            raise InputError(
+                f"{FILE}: scales.{scale.name}.seeds = {scale.seeds}: with {cells:,} combinations of the grids' values "
+                f"that is more than {MOST_RUNS:,} runs."
+            )
 
 
 def check_study(study: Study) -> None:
@@ -118,6 +133,7 @@ class Known:
 
 
 def _check_runs(study: Study, known: Known) -> None:
+    _check_number_of_runs(study)
     for grid in study.grids:
         known.check_grid(grid, FILE)
     for axis in study.axes.keys() & {*NOT_AXES, *SECOND}:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from earlybird.errors import InputError
+from earlybird.errors import InputError, StoreError
 from earlybird.outputs import Outputs
 from earlybird.pool import spread
 from earlybird.result import Result
@@ -56,7 +56,19 @@ def _observed(runs: Sequence[StudyRun], store: Store, groups: Sequence[Group]) -
 
 def _observe_some(task: tuple[Sequence[StudyRun], Store, Sequence[Group]]) -> list[Observation]:
     runs, store, groups = task
-    return [_observation(run, result, groups) for run in runs if (result := results(run, store))]
+    return [_reduced(run, result, groups, store) for run in runs if (result := results(run, store))]
+
+
+def _reduced(run: StudyRun, result: Result, groups: Sequence[Group], store: Store) -> Observation:
+    """Reduce a result; raise StoreError if it has not what a run gives, as one that somebody wrote."""
+    try:
+        return _observation(run, result, groups)
+    except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError) as error:
+        place = store.folder(resolved(run).key)
+        raise StoreError(
+            f"the result {place} is damaged: it has not what its run gives ({type(error).__name__}). "
+            "Delete it, and the command that made it makes it again."
+        ) from error
 
 
 def _observation(run: StudyRun, result: Result, groups: Sequence[Group]) -> Observation:

@@ -146,22 +146,25 @@ def make_runs(
     for spec in {run.spec for run in planned}:
         if isinstance(spec, ScenarioRun) and spec.backend != SIMULATOR:
             spec.scenario.check_backend()
-    made = complete(planned, jobs=jobs, parallel=parallel, output=output, progress=progress, dask=dask).made
-    made += _repeat_disturbed(planned, parallel, output, progress=progress)
-    made += _play(plays, parallel, output, progress=progress)
-    missing = awaited(every, own, Store(Path(output)))
-    return StudyOutcome(tuple(studies), scale, Path(output), len({run.key for run in own}), made, missing)
+    new = complete(planned, jobs=jobs, parallel=parallel, output=output, progress=progress, dask=dask).new
+    new |= _repeat_disturbed(planned, parallel, output, progress=progress)
+    new |= _play(plays, parallel, output, progress=progress)
+    store = Store(Path(output))
+    made, missing = sum(map(store.has, new)), awaited(every, own, store)
+    return StudyOutcome(tuple(studies), scale, store.root, len({run.key for run in own}), made, missing)
 
 
-def _repeat_disturbed(planned: Sequence[PlannedRun], parallel: int, output: str | Path, *, progress: bool) -> int:
-    """Make runs in real time again that the machine disturbed; return how many were made, and warn of what is left."""
-    store, made = Store(Path(output)), 0
+def _repeat_disturbed(
+    planned: Sequence[PlannedRun], parallel: int, output: str | Path, *, progress: bool
+) -> frozenset[str]:
+    """Make runs in real time again that the machine disturbed; return the keys of these, and warn of what is left."""
+    store, new = Store(Path(output)), frozenset[str]()
     real = {run.key: run for run in planned if run.spec.backend != SIMULATOR}
     for _ in range(ATTEMPTS - 1):
         disturbed = _discard_disturbed(real, store)
         if not disturbed:
-            return made
-        made += complete(disturbed, parallel=parallel, output=output, progress=progress, what="repeating").made
+            return new
+        new |= complete(disturbed, parallel=parallel, output=output, progress=progress, what="repeating").new
     if left := _discard_disturbed(real, store):
         warnings.warn(
             f"{len(left)} of {len(real)} runs in real time were disturbed {ATTEMPTS} times, and have no result."
@@ -169,7 +172,7 @@ def _repeat_disturbed(planned: Sequence[PlannedRun], parallel: int, output: str 
             ScenarioWarning,
             stacklevel=4,
         )
-    return made
+    return new
 
 
 def _discard_disturbed(real: Mapping[str, PlannedRun], store: Store) -> list[PlannedRun]:
@@ -180,14 +183,14 @@ def _discard_disturbed(real: Mapping[str, PlannedRun], store: Store) -> list[Pla
     return list(disturbed.values())
 
 
-def _play(plays: Sequence[PlannedRun], parallel: int, output: str | Path, *, progress: bool) -> int:
-    """Make the plays of test beds, and warn of problems with them; return how many were made."""
+def _play(plays: Sequence[PlannedRun], parallel: int, output: str | Path, *, progress: bool) -> frozenset[str]:
+    """Make the plays of test beds, and warn of problems with them; return the keys of those that were made."""
     if not plays:
-        return 0
+        return frozenset()
     batch = play_all(plays, parallel=parallel, output=output, progress=progress)
     for problem in batch.problems:
         warnings.warn(problem, ScenarioWarning, stacklevel=4)
-    return batch.plays.made
+    return batch.plays.new
 
 
 def progress_of(name: str, *, output: str | Path = RESULTS) -> dict[str, RunCount]:
