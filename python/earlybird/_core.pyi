@@ -1,6 +1,7 @@
 """The compiled part: scenarios and the simulator. Use it through `earlybird`, not directly."""
 
 from collections.abc import Callable
+from ipaddress import IPv4Address, IPv6Address
 from os import PathLike
 from typing import Any, Literal, Protocol, Self, final
 
@@ -13,12 +14,14 @@ __all__ = [
     "ScenarioError",
     "_panic",
     "check_address",
+    "check_serve_transport",
     "code_version",
     "duration",
     "emulate",
     "is_network",
     "rate",
     "schema",
+    "serve",
     "tcp_segments",
     "trace_times",
     "transmit",
@@ -180,6 +183,27 @@ def transmit(source: str, destination: str, watch: Callable[[dict[str, Any] | No
 
     `watch` is called many times a second, with a report once a second. With false what is under way is sent and played,
     and the relay ends; what it raises ends it at once.
+    """
+
+def check_serve_transport(name: str) -> None:
+    """Raise `ScenarioError` if there is no such transport, or ordinary clients cannot receive from it."""
+
+def serve(
+    address: IPv4Address | IPv6Address,
+    port: int,
+    server: tuple[IPv4Address | IPv6Address, int],
+    *,
+    device: str,
+    transport: str,
+    max_connections: int,
+    idle_timeout_s: float,
+    watch: Callable[[dict[str, Any] | None], bool | None],
+) -> dict[str, Any]:
+    """
+    Accept connections behind a TUN device and forward their bytes to a server; return the last report.
+
+    `watch` is called many times a second, with a report once a second. With `None` open connections may end, with false
+    they are reset; what it raises ends the proxy at once.
     """
 
 def tcp_segments(path: str | PathLike[str]) -> dict[str, Any]:

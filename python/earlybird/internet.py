@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from earlybird.errors import EarlybirdError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 GATEWAY = "slirp4netns"  # forwards connections of a namespace without privileges (`slirp4netns(1)`)
 GATEWAY_RESOLVER = "10.0.2.3"  # its address as name server
@@ -29,11 +29,11 @@ undo() { set +e; %(undo)s; [ "$forwarded" = 1 ] || echo 0 > $forwards; }
 %(claim)s
 trap undo EXIT
 %(do)s
-echo 1 > $forwards
+[ "$forwarded" = 1 ] || echo 1 > $forwards
 echo ready
 cat > /dev/null
 """
-"""Masquerades a network until its parent process has ended, even if killed, and removes all rules."""
+"""Applies rules and forwards packets until its parent process has ended, even if killed, and removes all rules."""
 
 IPTABLES = {
     # A chain of that name is somebody else's; Docker forbids to forward what no rule before its own allows.
@@ -76,6 +76,23 @@ def resolver_hint(*, has_servers: bool) -> str:
 def masquerade(tool: str, command: str) -> Iterator[None]:
     """Masquerade an address of an emulated network (NAT) by ``iptables`` or ``nft``."""
     rules = {name: text.format(command=command) for name, text in {"iptables": IPTABLES, "nft": NFT}[tool].items()}
+    with applied(rules, lambda line: _not_masqueraded(line or f"{tool} failed")):
+        yield
+
+
+def _not_masqueraded(line: str) -> EarlybirdError:
+    return EarlybirdError(
+        f"--internet: this machine does not forward packets: {line}. Does another `emulate --internet` run?"
+    )
+
+
+@contextmanager
+def applied(rules: dict[str, str], failure: Callable[[str], EarlybirdError]) -> Iterator[None]:
+    """
+    Apply rules, shell commands ``claim``, ``do`` and ``undo``, and forward packets of IPv4 until the end.
+
+    If a command fails, what `failure` makes of the first line of its errors is raised.
+    """
     keeper = subprocess.Popen(
         ["/bin/sh", "-c", KEEPER % rules],
         stdin=subprocess.PIPE,
@@ -88,10 +105,7 @@ def masquerade(tool: str, command: str) -> Iterator[None]:
     with keeper:
         if not keeper.stdout.readline():
             _, reason = keeper.communicate()
-            lines = reason.strip().splitlines() or [f"{tool} failed"]
-            raise EarlybirdError(
-                f"--internet: this machine does not forward packets: {lines[0]}. Does another `emulate --internet` run?"
-            )
+            raise failure(next(iter(reason.strip().splitlines()), ""))
         try:
             yield
         finally:

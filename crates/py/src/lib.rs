@@ -7,6 +7,7 @@ mod network;
 mod outputs;
 mod report;
 mod scenario;
+mod serve;
 mod transmit;
 
 use earlybird_experiment::RunError;
@@ -145,6 +146,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(emulate::emulate, module)?)?;
     module.add_function(wrap_pyfunction!(transmit::check_address, module)?)?;
     module.add_function(wrap_pyfunction!(transmit::transmit, module)?)?;
+    module.add_function(wrap_pyfunction!(serve::check_serve_transport, module)?)?;
+    module.add_function(wrap_pyfunction!(serve::serve, module)?)?;
     module.add_function(wrap_pyfunction!(capture::tcp_segments, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(code_version, module)?)?;

@@ -17,6 +17,7 @@ from earlybird.cli import (
     quality,
     run,
     schema,
+    serve,
     study,
     sweep,
     testbed,
@@ -58,6 +59,7 @@ for module in (
     compare,
     emulate,
     transmit,
+    serve,
     top,
     bench,
 ):

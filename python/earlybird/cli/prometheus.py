@@ -1,4 +1,4 @@
-"""A relay's state for Prometheus, over HTTP."""
+"""The state of a relay or a proxy for Prometheus, over HTTP."""
 
 from __future__ import annotations
 
@@ -24,13 +24,20 @@ HERE = "127.0.0.1"
 
 
 class Metric(NamedTuple):
-    """A number of a relay's report."""
+    """A number of a report."""
 
     name: str
     kind: type[Counter | Gauge]
     meaning: str
     key: str  # its key in the report
     scale: float = 1.0
+
+
+class Exported(NamedTuple):
+    """Metrics of a program, whose names begin with a prefix."""
+
+    prefix: str
+    metrics: tuple[Metric, ...]
 
 
 METRICS = (
@@ -53,10 +60,31 @@ METRICS = (
 )
 
 
+PROXY_METRICS = (
+    Metric("connections", Gauge, "Connections of clients that are open now.", "open"),
+    Metric("accepted_total", Counter, "Connections that were accepted.", "accepted"),
+    Metric("refused_total", Counter, "Connections beyond --max-connections, which were reset.", "refused"),
+    Metric("unreachable_total", Counter, "Connections reset because the server was not reached.", "unreachable"),
+    Metric("broken_total", Counter, "Connections that either side reset, or that broke.", "broken"),
+    Metric("idle_total", Counter, "Connections reset because they were idle.", "idle"),
+    Metric("in_bytes_total", Counter, "Bytes from clients to the server.", "bytes_in"),
+    Metric("out_bytes_total", Counter, "Bytes from the server to clients.", "bytes_out"),
+    Metric("segments_total", Counter, "Segments to clients, retransmissions included.", "segments_sent"),
+    Metric("retransmitted_segments_total", Counter, "Retransmitted segments.", "retransmissions"),
+    Metric("early_retransmissions_total", Counter, "Early retransmissions.", "early_retransmissions"),
+    Metric("fast_retransmits_total", Counter, "Recoveries begun by the third duplicate ACK.", "fast_retransmits"),
+    Metric("timeouts_total", Counter, "Expiries of retransmission timers.", "timeouts"),
+    Metric("rtt_seconds", Gauge, "Median smoothed RTT of the open connections.", "srtt_ms", 1e-3),
+)
+TRANSMIT = Exported("earlybird_transmit", METRICS)
+SERVE = Exported("earlybird_serve", PROXY_METRICS)
+
+
 class LastReport:
     """The newest report as a collector of the client library: nothing if there is none, or if it is too old."""
 
-    def __init__(self) -> None:
+    def __init__(self, exported: Exported = TRANSMIT) -> None:
+        self.exported = exported
         self.report: dict[str, Any] = {}
         self.taken = 0.0
 
@@ -67,16 +95,16 @@ class LastReport:
     def collect(self) -> Iterator[Counter | Gauge]:
         """Return the numbers of the report that are known."""
         is_fresh = time.monotonic() - self.taken < STALE
-        for metric in METRICS if self.report and is_fresh else ():
+        for metric in self.exported.metrics if self.report and is_fresh else ():
             if (value := self.report[metric.key]) is not None:
-                yield metric.kind(f"earlybird_transmit_{metric.name}", metric.meaning, value=value * metric.scale)
+                yield metric.kind(f"{self.exported.prefix}_{metric.name}", metric.meaning, value=value * metric.scale)
 
 
 @contextmanager
-def serving(address: str) -> Iterator[Callable[[dict[str, Any]], None]]:
+def serving(address: str, exported: Exported = TRANSMIT) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Answer Prometheus at ``9100``, of this host alone, or ``0.0.0.0:9100``; yields what takes reports."""
     host, port = _place(address)
-    registry, last = CollectorRegistry(), LastReport()
+    registry, last = CollectorRegistry(), LastReport(exported)
     registry.register(last)
     try:
         server, thread = start_http_server(port, host, registry)
