@@ -21,7 +21,7 @@ pub(crate) fn check_serve_transport(name: &str) -> PyResult<()> {
 /// lets the open connections end, and false resets them. An exception of it ends the proxy at once.
 #[pyfunction]
 #[pyo3(signature = (address, port, server, *, device, transport, max_connections, idle_timeout_s, watch))]
-#[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "the keywords of the Python function")]
+#[expect(clippy::too_many_arguments, reason = "the keywords of the Python function")]
 pub(crate) fn serve<'py>(
     py: Python<'py>,
     address: IpAddr,

@@ -5,7 +5,7 @@ use crate::report::Report;
 use crate::settings::{ServeError, Settings};
 use crate::transport::config_of;
 use earlybird_live::device::{Device, Tun};
-use earlybird_live::{Clock, Limits, MonotonicClock, Stack};
+use earlybird_live::{Clock, MonotonicClock, Stack};
 use earlybird_tcp::ListenConfig;
 use earlybird_units::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
@@ -53,16 +53,15 @@ const PERMISSION_HINT: &str =
 pub fn serve(settings: &Settings, watch: &mut dyn FnMut(Option<&Report>) -> Command) -> Result<Report, ServeError> {
     let config = config_of(&settings.transport).map_err(ServeError::Transport)?;
     raise_open_files(settings.max_connections)?;
-    let stack_settings = earlybird_live::Settings::random(&[settings.address]).map_err(ServeError::Device)?;
-    let limits = Limits { connections: settings.max_connections + TIME_WAIT, ..Limits::default() };
+    let mut own = earlybird_live::Settings::random(&[settings.address]).map_err(ServeError::Device)?;
+    own.limits.connections = settings.max_connections + TIME_WAIT;
     let device = tun(settings).map_err(ServeError::Device)?;
-    let stack_settings = earlybird_live::Settings { limits, ..stack_settings };
-    let mut stack = Stack::new(device, MonotonicClock::default(), stack_settings)?;
+    let mut stack = Stack::new(device, MonotonicClock::default(), own)?;
     stack.listen(settings.port, &config, ListenConfig::default())?;
     let proxy = Proxy::new(settings.clone()).map_err(ServeError::Device)?;
     // The default slack lets each timer fire up to 50 µs late (PR_SET_TIMERSLACK).
-    let slack = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-    slack.map_err(|error| ServeError::Device(error.into()))?;
+    let exact = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+    exact.map_err(|error| ServeError::Device(error.into()))?;
     let ready = Vec::with_capacity(READY);
     let event_loop = EventLoop { stack, proxy, ready, next_poll: Instant::ZERO, next_report: Instant::ZERO };
     event_loop.run(watch).map_err(ServeError::Device)
@@ -155,10 +154,8 @@ impl<D: Device, C: Clock> EventLoop<D, C> {
         let until = self.stack.deadline().map_or(self.next_poll, |deadline| deadline.min(self.next_poll));
         // A deadline in the past gives a span of zero: subtraction of instants saturates.
         let nanos = (until - self.stack.clock().now()).as_nanos();
-        let span = Timespec {
-            tv_sec: (nanos / 1_000_000_000).cast_signed(),
-            tv_nsec: (nanos % 1_000_000_000).cast_signed(),
-        };
+        let span =
+            Timespec { tv_sec: (nanos / 1_000_000_000).cast_signed(), tv_nsec: (nanos % 1_000_000_000).cast_signed() };
         // Writability matters only while packets wait for the device; polling for it otherwise would spin.
         let arrival = if self.stack.is_congested() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let Some(device) = self.stack.device().descriptor() else { return Ok(()) };

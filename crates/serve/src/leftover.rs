@@ -16,11 +16,7 @@ impl Leftover {
     }
 
     /// Offers `bytes` to `write`, and keeps those that it does not accept. Returns the number of accepted bytes.
-    pub(crate) fn offer(
-        &mut self,
-        bytes: &[u8],
-        write: impl FnOnce(&[u8]) -> io::Result<usize>,
-    ) -> io::Result<usize> {
+    pub(crate) fn offer(&mut self, bytes: &[u8], write: impl FnOnce(&[u8]) -> io::Result<usize>) -> io::Result<usize> {
         debug_assert!(self.is_empty(), "bytes must not overtake earlier ones");
         let count = write(bytes)?;
         self.bytes = bytes[count..].to_vec();

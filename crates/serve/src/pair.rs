@@ -139,8 +139,7 @@ impl Pair {
 fn has_ended<D: Device, C: Clock>(stack: &Stack<D, C>, id: Id) -> bool {
     stack.connection(id).is_ok_and(|connection| {
         // The states in which the FIN has been received (RFC 9293 §3.3.2).
-        let states =
-            [RfcState::CloseWait, RfcState::Closing, RfcState::LastAck, RfcState::TimeWait, RfcState::Closed];
+        let states = [RfcState::CloseWait, RfcState::Closing, RfcState::LastAck, RfcState::TimeWait, RfcState::Closed];
         states.contains(&connection.state())
     })
 }

@@ -133,20 +133,16 @@ impl Proxy {
     fn forward<D: Device, C: Clock>(&mut self, stack: &mut Stack<D, C>, token: u64) {
         // A socket may be ready whose pair was removed in the same turn.
         let Some(pair) = self.pairs.get_mut(&token) else { return };
-        match pair.forward(stack, &mut self.scratch) {
-            Ok(Moved { to_server, to_client }) => {
-                self.counters.bytes_in += to_server as u64;
-                self.counters.bytes_out += to_client as u64;
-                if pair.is_done() {
-                    self.remove(stack, token);
-                }
+        if let Ok(Moved { to_server, to_client }) = pair.forward(stack, &mut self.scratch) {
+            self.counters.bytes_in += to_server as u64;
+            self.counters.bytes_out += to_client as u64;
+            if pair.is_done() {
+                self.remove(stack, token);
             }
-            Err(_) => {
-                let cause =
-                    if pair.is_connecting { &mut self.counters.unreachable } else { &mut self.counters.broken };
-                *cause += 1;
-                self.abort(stack, token);
-            }
+        } else {
+            let cause = if pair.is_connecting { &mut self.counters.unreachable } else { &mut self.counters.broken };
+            *cause += 1;
+            self.abort(stack, token);
         }
     }
 
