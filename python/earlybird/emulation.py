@@ -53,6 +53,8 @@ def link(
     loss: str | None = None,
     loss_burst: float | None = None,
     outages: Sequence[str] = (),
+    policer: str | None = None,
+    arq: str | None = None,
     jitter: str | None = None,
     jitter_correlation: str | None = None,
     jitter_reorder: bool = False,
@@ -64,7 +66,10 @@ def link(
     channel |= {} if jitter is None else _varied(delay, jitter, jitter_correlation, reorder=jitter_reorder)
     channel |= {} if rate is None else {"rate": complete_rate(rate)}
     channel |= {} if trace is None else {"trace": str(Path(trace).resolve())}
-    channel |= {} if loss is None else {"loss": [_loss(loss, loss_burst)]}
+    rules = [_loss(loss, loss_burst)] if loss is not None else []
+    rules += [_policer(policer)] if policer is not None else []
+    channel |= {"loss": rules} if rules else {}
+    channel |= {} if arq is None else {"arq": _arq(arq)}
     channel |= {"outages": [_outage(text) for text in outages]} if outages else {}
     channel |= {} if reorder is None else {"reorder": {"probability": reorder, "delay": LATE}}
     return channel | ({} if duplicate is None else {"duplicate": {"probability": duplicate}})
@@ -85,6 +90,28 @@ def _outage(text: str) -> dict[str, Any]:
             f"outage = {text}: a length and a start, such as 2s@30s, or 2s@30s/60s to repeat it each 60 s."
         )
     return {"start": start, "duration": duration} | ({"period": period} if slash else {})
+
+
+def _policer(text: str) -> dict[str, Any]:
+    """Read a policer: its rate and the size of its bucket, such as ``10Mb/s,125kB``."""
+    rate, comma, burst = text.partition(",")
+    size = _bytes(burst) if comma else None
+    if size is None or size < PACKET:
+        raise InputError(
+            f"policer = {text}: a rate and the size of the bucket, from {PACKET} bytes, such as 10Mb/s,125kB."
+        )
+    return {"policer": {"rate": complete_rate(rate), "burst": size}}
+
+
+def _arq(text: str) -> dict[str, Any]:
+    """Read retransmissions by the link: the share that fails, the time to the next try, and the most: ``10%,8ms,4``."""
+    loss, delay, retries = (*text.split(","), "", "", "")[:3]
+    if not (loss and delay) or text.count(",") > 1 + retries.isdecimal():
+        raise InputError(
+            f"arq = {text}: the share of transmissions that fail, and the time to the next one, such as 10%,8ms; the "
+            "most retransmissions behind it, 10%,8ms,4 (default 3)."
+        )
+    return {"loss": loss, "delay": delay} | ({"retries": int(retries)} if retries else {})
 
 
 def _varied(delay: str, jitter: str, correlation: str | None, *, reorder: bool) -> dict[str, Any]:
@@ -119,11 +146,17 @@ def _queue(text: str, rate: str | None) -> str | dict[str, Any]:
         return {"bytes": max(round(parse_rate(complete_rate(rate)) * seconds / 8), PACKET)}
     if text.isdecimal():
         return {"packets": int(text)}
+    size = _bytes(text)
+    return {text: {}} if size is None else {"bytes": size}
+
+
+def _bytes(text: str) -> int | None:
+    """Return the bytes of a size with its unit; None if it is none."""
     for suffix, factor in (("kB", 1000), ("KiB", 1024), ("MB", 10**6), ("MiB", 2**20), ("B", 1)):
         number = text.removesuffix(suffix)
         if number != text and number.isdecimal():
-            return {"bytes": int(number) * factor}
-    return {text: {}}
+            return int(number) * factor
+    return None
 
 
 def network(there: dict[str, Any], back: dict[str, Any]) -> dict[str, Any]:

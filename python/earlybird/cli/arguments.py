@@ -61,6 +61,31 @@ Output: TypeAlias = Annotated[
     Path, typer.Option(metavar="DIR", help="Results folder; runs that are there are not repeated.")
 ]
 
+Outages: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--outage",
+        metavar="LENGTH@START[/PERIOD]",
+        help="Lose all packets for a time, such as 2s@30s, or repeatedly: 2s@30s/60s. May be given several times.",
+    ),
+]
+
+Policer: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RATE,BYTES", help="Drop packets above a rate, beyond a bucket of so many bytes: 10Mb/s,125kB."
+    ),
+]
+
+Arq: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SHARE,TIME[,N]",
+        help="Retransmit on the link what fails there, after a time and up to N (3) times, as LTE and Wi-Fi do: "
+        "10%,8ms.",
+    ),
+]
+
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from earlybird.cli.arguments import Json, Settings, examples, overrides
+from earlybird.cli.arguments import Arq, Json, Outages, Policer, Settings, examples, overrides
 from earlybird.cli.output import complain, show_json
 from earlybird.errors import InputError, ScenarioError
 from earlybird.lazy import LateModule
@@ -47,13 +47,9 @@ def command(
     loss_burst: Annotated[
         float | None, typer.Option(metavar="PACKETS", help="Lose them in bursts of this mean length.")
     ] = None,
-    outage: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="LENGTH@START[/PERIOD]",
-            help="Lose all packets for a time, such as 2s@30s, or repeatedly: 2s@30s/60s. May be given several times.",
-        ),
-    ] = None,
+    outage: Outages = None,
+    policer: Policer = None,
+    arq: Arq = None,
     jitter: Annotated[
         str | None,
         typer.Option(help="Vary --delay evenly by so much up and down, such as 10ms. Packets keep their order."),
@@ -128,6 +124,8 @@ def command(
             "loss": loss,
             "loss-burst": loss_burst,
             "outage": outage or None,
+            "policer": policer,
+            "arq": arq,
             "jitter": jitter,
             "jitter-correlation": jitter_correlation,
             "jitter-reorder": jitter_reorder or None,
@@ -197,8 +195,9 @@ def _of_option(error: ScenarioError) -> InputError:
         "mean-burst": "loss-burst",
         "correlation": "jitter-correlation",
     }
-    known = dict.fromkeys(("rate", "delay", "queue", "loss", "jitter", "reorder", "duplicate")) | own
-    name = next((part for part in reversed(parts) if part in known), None)
+    known = dict.fromkeys(("rate", "delay", "queue", "loss", "jitter", "reorder", "duplicate", "policer", "arq")) | own
+    whole = (part for part in parts if part in ("policer", "arq"))  # their keys are no options
+    name = next(whole, None) or next((part for part in reversed(parts) if part in known), None)
     # Of the others there is one option for both directions.
     back = "back-" * ("reverse" in parts and name in BACK)
     option = name and f"--{back}{known[name] or name}"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from earlybird.cli.arguments import Jobs, Json, examples
+from earlybird.cli.arguments import Arq, Jobs, Json, Outages, Policer, examples
 from earlybird.cli.output import echo, echo_status, show_json
 from earlybird.errors import InputError
 from earlybird.lazy import LateModule
@@ -40,6 +40,7 @@ EXAMPLES = examples(
     "ping -c 100 -i 0.2 viewer.example > ping.txt; iperf3 -c viewer.example -J > speed.json",
     "earlybird plan --bitrate 4Mb/s --from-iperf3 speed.json --from-ping ping.txt --write-scenario line.toml",
     "earlybird plan media/test-clip.mp4 --rate 2Mb/s --rtt 150ms --loss 4% --watch seen.mp4",
+    "earlybird plan --bitrate 2Mb/s --rate 10Mb/s --rtt 60ms --outage 2s@30s/60s --arq 10%,8ms",
     "earlybird plan --bitrate 64kb/s --rate 5Mb/s --rtt 120ms --loss 3% --goal call",
 )
 
@@ -71,6 +72,9 @@ def command(
         str | None,
         typer.Option(help="Queue of the link: 64kB, 500ms, 100 (packets), codel, …", show_default="rate × round trip"),
     ] = None,
+    outage: Outages = None,
+    policer: Policer = None,
+    arq: Arq = None,
     beside: Annotated[
         str | None,
         typer.Option(
@@ -182,6 +186,9 @@ def command(
         loss=loss,
         burst=burst,
         queue=queue,
+        outages=outage or (),
+        policer=policer,
+        arq=arq,
         beside=beside,
         viewers=viewers,
         profile=profile,

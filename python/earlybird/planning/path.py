@@ -10,7 +10,7 @@ from earlybird.emulation import link
 from earlybird.errors import InputError
 from earlybird.lazy import LateModule
 from earlybird.planning.beside import NONE
-from earlybird.quantities import parse_duration
+from earlybird.quantities import complete_rate, parse_duration, parse_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -91,6 +91,9 @@ class NetworkPath:
     loss_sample: LossSample | None = None
     beside: str = NONE  # the other traffic on the line
     viewers: int = 1  # of the film over this line
+    outages: tuple[str, ...] = ()  # as `earlybird emulate` takes them; so are the two below
+    policer: str | None = None
+    arq: str | None = None
     jitter: Jitter | None = None
     longest_unlisted: float | None = None
     facts: tuple[str, ...] = ()
@@ -128,7 +131,14 @@ class NetworkPath:
 
     def with_cake(self) -> NetworkPath:
         """Return the same line with CAKE in front of it, which shapes what comes to a part of the line's rate."""
-        return dataclasses.replace(self.with_queue(CAKE), rate=SHAPED * self.rate)
+        return dataclasses.replace(self.with_queue(CAKE), rate=SHAPED * self.passing_rate, policer=None)
+
+    @property
+    def passing_rate(self) -> float:
+        """Bits per second that pass for long: of the line, or of a policer in front of it."""
+        if self.policer is None:
+            return self.rate
+        return min(self.rate, parse_rate(complete_rate(self.policer.partition(",")[0]), "policer"))
 
     def with_loss(self, share: float) -> NetworkPath:
         """Return the same line with another share of losses."""
@@ -144,18 +154,23 @@ class NetworkPath:
         """Bytes that are under way when the line is full and its queue empty."""
         return self.rate * self.round_trip / 8
 
-    def network(self) -> dict[str, Any]:
-        """Write the line as the `network` of a scenario, from `sender` to `viewer`."""
+    def network(self, lead: float = 0.0) -> dict[str, Any]:
+        """Write the line as the `network` of a scenario, from `sender` to `viewer`; outages count from `lead` on."""
         delay = f"{round(1e9 * self.shortest_round_trip / 2)}ns"
         back = link(rate=f"{round(self.rate)}b/s", delay=delay)
-        there = {**back, **link(rate=f"{round(self.rate)}b/s", delay=delay, queue=self.queue)}
+        own: dict[str, Any] = {"queue": self.queue, "outages": self.outages, "policer": self.policer, "arq": self.arq}
+        there = link(rate=f"{round(self.rate)}b/s", delay=delay, **own)
+        for outage in there.get("outages", []):
+            start = parse_duration(outage["start"])
+            if lead and start is not None:  # else the core tells what is wrong
+                outage["start"] = f"{round(1e6 * (start + lead))}us"
         if self.trace:
             there = {key: value for key, value in there.items() if key != "rate"} | {"trace": list(self.trace)}
         if self.jitter:
             # On one direction, that of the film: round trips then have the measured distribution.
             there["jitter"] = self.jitter.keys()
         if self.loss:
-            there["loss"] = [self._loss()]
+            there["loss"] = [self._loss(), *there.get("loss", [])]
         return {"links": [{"from": "sender", "to": "viewer", **there, "reverse": back}]}
 
     def _loss(self) -> dict[str, Any]:

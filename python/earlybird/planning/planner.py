@@ -68,6 +68,9 @@ ROOM: Final = 1.25
 """A line that would do ÷ what just passes: room to catch up, of which SRT's defaults leave as much for repairs."""
 
 
+OPTIONS: Final = {".outages": "outage", ".policer": "policer", ".arq": "arq"}
+"""Options by the keys of a link that they set."""
+
 TRANSFER: Final = {
     "name": "transfer",
     "from": "sender",
@@ -245,6 +248,12 @@ class PlanRequest:
         Packets that are lost in a row, on average (default 1: independently).
     queue : str
         The queue of the bottleneck: ``"64kB"``, ``"500ms"``, ``"100"`` packets, ``"codel"`` (default: the path's BDP).
+    outages : sequence of str
+        Times in which all packets are lost, from the start of the film: ``"2s@30s"``, or ``"2s@30s/60s"`` repeatedly.
+    policer : str
+        Rate above which packets are dropped, and the size of the bucket: ``"10Mb/s,125kB"``.
+    arq : str
+        Retransmissions by the link: the share that fails, the time to the next try, and how many: ``"10%,8ms,3"``.
     beside : str
         Other traffic on the line: ``"none"``, ``"upload"`` or ``"household"``. The answer
         has both cases (default: an upload where the queue is larger than two round trips).
@@ -280,6 +289,9 @@ class PlanRequest:
     loss: str | float | None = None
     burst: float | None = None
     queue: str | None = None
+    outages: Sequence[str] = ()
+    policer: str | None = None
+    arq: str | None = None
     beside: str | None = None
     viewers: int = 1
     profile: str | None = None
@@ -307,6 +319,7 @@ class PlanRequest:
         if not 1 <= self.viewers <= MOST_VIEWERS:
             raise InputError(f"viewers = {self.viewers}: a number from 1 to {MOST_VIEWERS}.")
         other = NONE if self.beside is None else checked(self.beside)
+        path = dataclasses.replace(path, outages=tuple(self.outages), policer=self.policer, arq=self.arq)
         return dataclasses.replace(path, beside=other, viewers=self.viewers)
 
     @property
@@ -366,7 +379,7 @@ class Question:
     def of(cls, request: PlanRequest) -> Question:
         """Read the film and complete the path; raise as `plan` does."""
         path, senders = request.path, candidates(request.transports, request.baseline, request.goal)
-        check_queue(path)
+        check_line(path)
         traffic = usual(path) if request.beside is None else path.beside
         ends = tuple(path.with_loss(share) for share in path.loss_ends if share != path.loss)
         other = None if traffic == NONE else path.with_traffic(NONE if path.beside != NONE else traffic)
@@ -374,6 +387,7 @@ class Question:
         cake = path.with_traffic(traffic).with_cake() if other and is_fifo(path) else None
         stream = request.stream(path, senders, [*ends, *(line for line in (other, larger, cake) if line)])
         check_it_fits(stream, path)
+        check_outages(path, stream)
         cake = cake if cake and fits(stream, cake) else None
         return cls(path, senders, stream, request.late_share, ends, other, larger, cake)
 
@@ -437,11 +451,24 @@ def _duration(text: str, what: str) -> float:
     return value
 
 
-def check_queue(path: NetworkPath) -> None:
-    """Raise InputError if there is no such queue."""
+def check_outages(path: NetworkPath, stream: StreamSpec) -> None:
+    """Raise InputError if a session ends before an outage begins."""
+    for text, outage in zip(path.outages, path.network()["links"][0].get("outages", ()), strict=True):
+        if (parse_duration(outage["start"]) or 0.0) >= stream.length:
+            raise InputError(
+                f"outage = {text}: it begins when sessions of {stream.length:g} s have ended. Let it begin earlier, or "
+                "give --duration."
+            )
+
+
+def check_line(path: NetworkPath) -> None:
+    """Raise InputError if there is no such queue, outage, policer or retransmission."""
     try:
         resolve({"duration": "1s", "network": path.network(), "flows": [TRANSFER]})
     except ScenarioError as error:
+        option = next((name for key, name in OPTIONS.items() if key in error.path), None)
+        if option:
+            raise InputError(str(error).replace(error.path, option)) from error
         if ".queue" not in error.path:
             raise
         raise InputError(
@@ -458,7 +485,7 @@ def is_delayed_by_others(one: Plan, other: Plan) -> bool:
 
 def fits(stream: StreamSpec, path: NetworkPath) -> bool:
     """Return whether the link is as fast as the film for all viewers."""
-    return path.viewers * stream.wire_rate / (1 - path.loss) <= path.rate
+    return path.viewers * stream.wire_rate / (1 - path.loss) <= path.passing_rate
 
 
 def check_it_fits(stream: StreamSpec, path: NetworkPath) -> None:
@@ -466,12 +493,14 @@ def check_it_fits(stream: StreamSpec, path: NetworkPath) -> None:
     if fits(stream, path):
         return
     needed = path.viewers * stream.wire_rate / (1 - path.loss)
-    fitting = stream.clip.mean_rate * path.rate / needed
+    fitting = stream.clip.mean_rate * path.passing_rate / needed
+    slowest = "policer" if path.passing_rate < path.rate else "rate"
     times = f" for each of {path.viewers} viewers" if path.viewers > 1 else ""
+    film = f"{format_rate(stream.clip.mean_rate)}{times}"
     raise InputError(
-        f"rate = {format_rate(path.rate)}: the film has {format_rate(stream.clip.mean_rate)}{times}, which is "
-        f"{format_rate(needed)} with headers and repairs, and no sender carries that. A line of "
-        f"{format_rate(ROOM * needed)} would do, or a film of {format_rate(fitting / ROOM)}."
+        f"{slowest} = {format_rate(path.passing_rate)}: the film has {film}, which is {format_rate(needed)} with "
+        f"headers and repairs, and no sender carries that. A line of {format_rate(ROOM * needed)} would do, or a film "
+        f"of {format_rate(fitting / ROOM)}."
     )
 
 

@@ -99,7 +99,7 @@ def scenario(path: NetworkPath, stream: StreamSpec, candidate: Candidate, delay:
         "title": f"{stream.clip.path.name}, {stream.goal}, by {candidate.name}",
         "duration": f"{stream.run_length + lead + within:g}s",
         "endpoint": endpoint,
-        "network": path.network(),
+        "network": path.network(lead),
         "flows": [flow, *beside.flows(path.beside, flow)],
         "measure": {"deliveries": True},
     }

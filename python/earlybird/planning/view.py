@@ -57,7 +57,16 @@ def describe(path: NetworkPath) -> str:
     lost = f"{format_share(path.loss)} lost{bursts}" if path.loss else "nothing lost"
     jitter = path.jitter
     span = f" ({1e3 * jitter.shortest:.4g} to {1e3 * jitter.longest:.4g} ms)" if jitter else ""
-    return f"{pace}, a round trip of {1e3 * path.round_trip:.4g} ms{span}, {lost}, a queue of {queue_text(path)}"
+    more = "".join(f", {text}" for text in impairments(path))
+    return f"{pace}, a round trip of {1e3 * path.round_trip:.4g} ms{span}, {lost}, a queue of {queue_text(path)}{more}"
+
+
+def impairments(path: NetworkPath) -> list[str]:
+    """Describe what else the line does to packets."""
+    arq = f"retransmission by the link ({path.arq})" if path.arq else ""
+    policer = f"a policer ({path.policer})" if path.policer else ""
+    outages = f"outages ({', '.join(path.outages)})" if path.outages else ""
+    return [text for text in (arq, policer, outages) if text]
 
 
 def table(plan: Plan) -> Table:
