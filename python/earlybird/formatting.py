@@ -1,8 +1,13 @@
-"""Format numbers for the terminal and for plots."""
+"""Format numbers and texts for the terminal and for plots."""
 
 from __future__ import annotations
 
 import math
+import unicodedata
+from typing import Final
+
+KEPT: Final = "\n\t"
+FORMATTED: Final = {"\u200c", "\u200d"}  # joiners, which Persian and emoji need
 
 
 def format_seconds(value: float) -> str:
@@ -35,3 +40,13 @@ def format_number(value: float) -> str:
 def format_rate(bits_per_second: float) -> str:
     """Format a rate."""
     return f"{bits_per_second / 1e3:.0f} kb/s" if bits_per_second < 1e6 else f"{bits_per_second / 1e6:.2f} Mb/s"
+
+
+def visible(text: str) -> str:
+    r"""Write control characters, such as the escape that begins a terminal's commands, as ``\x1b``."""
+    return "".join(map(_visible_sign, text)) if not text.isprintable() else text
+
+
+def _visible_sign(sign: str) -> str:
+    is_control = unicodedata.category(sign) in ("Cc", "Cf") and sign not in FORMATTED and sign not in KEPT
+    return sign.encode("unicode_escape").decode() if is_control else sign

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import resource
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.table import Table
 
 from conftest import REPOSITORY, command
 from earlybird.cli.streams import PLAIN, _plain_sign
+from earlybird.console import Console
+from earlybird.formatting import visible
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from test_cli_input import Program
 
 
 @pytest.mark.parametrize("line", [("run",), ("run", "--json"), ("validate",), ("sweep", "--jobs", "1")])
@@ -60,3 +67,25 @@ def test_listing_studies_loads_none_of_what_evaluates_them() -> None:
     )
     done = subprocess.run([sys.executable, "-c", check], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["a[red]b", "[/]", "[/x]", ":smiley:", "a\x1b[31mb", "a\x9b2Jb", "\u202eabc", "a\x07b"]
+)
+def test_a_name_with_markup_or_control_characters_is_shown_as_it_is(text: str) -> None:
+    output = io.StringIO()
+    table = Table(text, title=text, caption=text)
+    table.add_row(text)
+    terminal = Console(file=output, force_terminal=True, color_system="truecolor", width=100)
+    terminal.print(table)
+    terminal.print(text)
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", output.getvalue())
+    assert shown.count(visible(text)) == 5
+    assert visible(text).isprintable()
+
+
+def test_an_error_about_a_name_sent_commands_to_the_terminal(earlybird: Program) -> None:
+    finished = earlybird("run", "v\x1b[2J.toml")
+    assert finished.code == 2
+    assert r"v\x1b[2J.toml" in finished.err
+    assert "\x1b" not in finished.err

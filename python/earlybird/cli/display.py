@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +18,7 @@ from earlybird.columns import (
     sweep_columns,
     whole_percent,
 )
+from earlybird.console import Console
 from earlybird.lazy import LateModule
 from earlybird.sweeps import scenarios_of
 
@@ -54,7 +54,7 @@ def show_studies(studies: Sequence[StudyInfo], counts: Mapping[str, Mapping[str,
     for scale in scales:
         table.add_column(f"{scale}:\nruns", justify="right", no_wrap=True)
     for study in studies:
-        about = f"{study.title}\n[dim]{', '.join(study.items)}[/dim]\n"
+        about = Text.assemble(f"{study.title}\n", (f"{', '.join(study.items)}\n", "dim"))
         done = counts.get(study.name, {})
         table.add_row(study.name, about, *(_runs(study.runs.get(scale), done.get(scale)) for scale in scales))
     show(table)
@@ -64,11 +64,11 @@ def show_studies(studies: Sequence[StudyInfo], counts: Mapping[str, Mapping[str,
     show(Text("`earlybird study report all` has a title and a verdict for each.", style="dim"))
 
 
-def _runs(runs: int | None, count: RunCount | None) -> str:
+def _runs(runs: int | None, count: RunCount | None) -> RenderableType:
     if runs is None or count is None:
         return NOTHING if runs is None else str(runs)
-    done = "[green]all done[/green]" if count.done == count.every else f"{count.done} done"
-    return f"{runs}\n{done}"
+    done = ("all done", "green") if count.done == count.every else f"{count.done} done"
+    return Text.assemble(f"{runs}\n", done)
 
 
 def show_emulation(emulation: Emulation) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from earlybird.cli.streams import is_unicode
+from earlybird.formatting import visible
 from earlybird.lazy import LateModule
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def echo_status(message: str) -> None:
 
 def complain(message: str) -> None:
     """Print one message on the error stream."""
-    echo_status(f"earlybird: {message}")
+    echo_status(f"earlybird: {visible(message)}")
 
 
 def show_outcome(document: dict[str, Any], *messages: str, json: bool) -> None:

@@ -11,14 +11,12 @@ from earlybird.cli.signals import is_terminated
 from earlybird.lazy import LateModule
 
 if TYPE_CHECKING:
-    from rich import console
-
-    from earlybird import state_file
+    from earlybird import console, state_file
     from earlybird.cli import live
 else:
     live = LateModule("earlybird.cli.live")
     state_file = LateModule("earlybird.state_file")
-    console = LateModule("rich.console")
+    console = LateModule("earlybird.console")
 
 NAME = "top"
 EXAMPLES = examples(

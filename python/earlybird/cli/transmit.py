@@ -16,9 +16,7 @@ from earlybird.outputs import check_outputs
 from earlybird.state_file import states_to
 
 if TYPE_CHECKING:
-    from rich import console as rich_console
-
-    from earlybird import progress, transmission
+    from earlybird import console, progress, transmission
     from earlybird.cli import live
     from earlybird.cli import prometheus as exporter
 else:
@@ -26,7 +24,7 @@ else:
     exporter = LateModule("earlybird.cli.prometheus")
     progress = LateModule("earlybird.progress")
     transmission = LateModule("earlybird.transmission")
-    rich_console = LateModule("rich.console")
+    console = LateModule("earlybird.console")
 
 NAME = "transmit"
 HINT = "Ctrl-C drains buffered data, then exits; a second one exits at once."
@@ -118,10 +116,10 @@ class _Watch:
 
 def _shown(files: ExitStack, title: str) -> Callable[[dict[str, Any]], None]:
     """Return a handler that shows reports as a table on a terminal, otherwise as occasional status lines."""
-    console = rich_console.Console(stderr=True)
+    terminal = console.Console(stderr=True)
     return (
-        files.enter_context(live.Screen(title, console, HINT)).take
-        if console.is_terminal
+        files.enter_context(live.Screen(title, terminal, HINT)).take
+        if terminal.is_terminal
         else files.enter_context(_Lines())
     )
 

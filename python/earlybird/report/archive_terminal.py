@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from rich import box
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+
+from earlybird.console import Console
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ def show_check(check: Check) -> None:
     """Print what was checked and what differs."""
     console = Console()
     for line in sentences(check):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(line, highlight=False, soft_wrap=True)
     if check.different:
         console.print(_runs(check.different))
     if check.judgement.revisions:
@@ -82,7 +82,7 @@ def _runs(different: Sequence[Rerun]) -> Table:
     table = _table("Runs that differ", "run", "quantity", "archive", "here", "difference", "values")
     rows = [(run, found) for run in different for found in run.differences]
     for run, found in rows[:SHOWN]:
-        table.add_row(*map(escape, (_name(run.runs[0]), found.quantity, *_values(found), str(found.values))))
+        table.add_row(_name(run.runs[0]), found.quantity, *_values(found), str(found.values))
     return _with_rest(table, len(rows))
 
 
@@ -90,7 +90,7 @@ def _verdicts(check: Check) -> Table:
     table = _table("Verdicts that differ", "statement", "column", "archive", "here")
     for each in check.judgement.revisions[:SHOWN]:
         statement = " · ".join(part for part in (each.study, each.item, each.statement, each.variant) if part)
-        table.add_row(*map(escape, (statement, each.column, each.archived, each.recomputed)))
+        table.add_row(statement, each.column, each.archived, each.recomputed)
     return _with_rest(table, len(check.judgement.revisions))
 
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
 from earlybird.study.search.outcome import Outcome
@@ -13,7 +12,7 @@ def search_summary(found: Outcome) -> Table:
     """Make the table of statements: the paper's number, ours in the study's own setting, and in the best."""
     about = found.about
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
-    table.title = escape(f"{about['study']}: {about['settings']} settings, {about['statements']} statements")
+    table.title = f"{about['study']}: {about['settings']} settings, {about['statements']} statements"
     table.add_column("statement", overflow="fold", ratio=4)
     for title in ("paper", "study's own", "best"):
         table.add_column(title, overflow="fold", ratio=2)
@@ -21,8 +20,8 @@ def search_summary(found: Outcome) -> Table:
     for row in found.statements.iter_rows(named=True):
         own, best = (f"{_mark(row[f'{whose}_is_met'])} {row[whose]}" for whose in ("own", "best"))
         paper = " ".join(part for part in (row["paper"], row["tolerance"]) if part)
-        table.add_row(*map(escape, (row["statement"], paper, own, best)), str(row["met_by"]))
-    table.caption = escape("\n".join(_changes(found)))
+        table.add_row(row["statement"], paper, own, best, str(row["met_by"]))
+    table.caption = "\n".join(_changes(found))
     return table
 
 

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from earlybird.report.headline import conclusion
 from earlybird.report.main_table import Cell, column_titles, main_rows
@@ -21,14 +21,14 @@ def terminal_summary(evaluation: Evaluation) -> Table:
     """Make the main table, 80 columns wide: the paper's numbers, below each ours with its 90 % interval."""
     study = evaluation.study
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
-    table.title = escape(f"{study.title} ({study.main.item}, {evaluation.scale})")
-    table.caption = escape(conclusion(evaluation))
+    table.title = f"{study.title} ({study.main.item}, {evaluation.scale})"
+    table.caption = conclusion(evaluation)
     table.add_column(max_width=16)
     table.add_column()
     for title in column_titles(study):
         table.add_column(title, justify="right", no_wrap=True)
     for heading, rows in main_rows(evaluation).items():
-        table.add_row(f"[bold]{escape(heading)}[/]")
+        table.add_row(Text(heading, style="bold"))
         for row in rows:
             if any(cell.ours.count for cell in row.cells):
                 table.add_row(f"  {row.title}", "paper", *(cell.paper_text for cell in row.cells), style="dim")
@@ -40,14 +40,14 @@ def item_summary(evaluation: Evaluation) -> Table:
     """Make a table of the statements about one figure or table, 80 columns wide."""
     study = evaluation.study
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
-    table.title = escape(f"{study.title} ({study.item}, {evaluation.scale})")
-    table.caption = escape(conclusion(evaluation))
+    table.title = f"{study.title} ({study.item}, {evaluation.scale})"
+    table.caption = conclusion(evaluation)
     for title in ("statement", "paper", "ours, weakest cell", "verdict"):
         table.add_column(title)
     for each in statements(evaluation.verdicts):
         verdict = each.main
         outcome = f"{WORDS[verdict.holds]}: {verdict.detail}" if verdict.detail else WORDS[verdict.holds]
-        table.add_row(*map(escape, (verdict.statement, verdict.paper, verdict.ours, outcome)))
+        table.add_row(verdict.statement, verdict.paper, verdict.ours, outcome)
     return table
 
 
