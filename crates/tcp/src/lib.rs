@@ -88,7 +88,7 @@ pub use policy::control::bbr::State as BbrState;
 pub use policy::control::cubic::{CubicCurve, CubicVersion};
 pub use policy::control::factory::{ControlFactory, ControlSetup, Halved, MarkAnswer, Needs};
 pub use policy::control::parameters::*;
-pub use policy::control::path::{LostSegment, PathModel, RateSample};
+pub use policy::control::path::{LostSegment, PathModel, RateSample, SamplingRules};
 pub use policy::control::pert::{
     AlphaRule, Curve, CurveTail, IntervalHistory, LossFactor, MaxDelay, PiDesign, PiGains, alpha_target,
     early_response_share,

@@ -134,6 +134,22 @@ fn a_video_passes_as_fast_as_it_is_written() {
     assert!((used.shares[0] - 0.2 * 1.052).abs() < 0.001 && used.queue < 0.01, "{used:?}");
 }
 
+/// A film of 3 Mb/s whose retransmissions leave between its writes: Linux takes their rates for the path's, although each is of
+/// few segments, so that the bandwidth falls from the link's to less than twice the film's.
+#[test]
+fn random_losses_lower_the_bandwidth_of_a_film() {
+    let film = |path| -> Box<dyn SenderApp> {
+        Box::new(Media::new(path, Timetable::constant(Rate::from_bits_per_second(3_000_000).expect("a rate"), 15_000)))
+    };
+    let bandwidths = [1, 2, 3, 4].map(|seed| {
+        let (used, visits) = run(path(100, 0.01, seed), &[(bbr1(), film)], 20, 60);
+        assert!((used.shares[0] - 0.3 * 1.052).abs() < 0.01, "{used:?}");
+        visits.last_bandwidth / SEGMENT_RATE
+    });
+    let mean = bandwidths.iter().sum::<f64>() / 4.0;
+    assert!((0.3..0.6).contains(&mean), "{bandwidths:?}");
+}
+
 /// The seed draws the phase in which the cycle starts, and nothing else does.
 #[test]
 fn equal_seeds_probe_at_equal_times() {

@@ -81,8 +81,24 @@ impl LostSegment {
     }
 }
 
+/// The times at which the application is found to be the limit, and the start of the interval of a rate sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SamplingRules {
+    /// At writes, ACKs and timers; a segment that is sent with nothing in flight starts an interval
+    /// (draft-ietf-ccwg-bbr, "Delivery Rate Samples").
+    #[default]
+    Draft,
+    /// At writes (`tcp_rate_check_app_limited`); a segment that is sent with nothing outstanding starts an interval
+    /// (`tcp_rate_skb_sent`, which counts `packets_out`).
+    Linux,
+}
+
 /// A congestion control that models the path by delivery rates and losses.
 pub trait PathModel {
+    /// Returns the rules of its rate samples.
+    fn sampling_rules(&self) -> SamplingRules {
+        SamplingRules::Draft
+    }
     /// Processes the RTT of the handshake, if it was measured.
     fn on_opened(&mut self, now: Instant, rtt: Option<Duration>);
     /// Prepares for a transmission with nothing in flight: after an idle application, or after everything was lost.

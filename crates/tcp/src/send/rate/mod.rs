@@ -17,6 +17,7 @@ use self::pacer::Pacer;
 use self::rate_sampler::RateSampler;
 use self::restart_after_idle::decayed;
 use crate::config::Config;
+use crate::policy::control::path::SamplingRules;
 use crate::policy::control::{CongestionControl, Flight, Marks, Progress, Window};
 use crate::policy::reduction::PrrAck;
 use crate::policy::spurious::Reduced;
@@ -30,6 +31,10 @@ use earlybird_wire::{Ecn, Flags};
 const SLOW_START_GAIN: f64 = 2.0;
 /// The same above (`tcp_pacing_ca_ratio`).
 const AVOIDANCE_GAIN: f64 = 1.2;
+
+/// SYN and segments that Linux sends before it paces, retransmissions included (`data_segs_out >= 10` in
+/// `tcp_update_skb_after_send`).
+const UNPACED: u64 = 10;
 
 /// Congestion window and pacing.
 #[derive(Debug)]
@@ -76,7 +81,7 @@ pub(crate) struct RecoveryState {
 impl CongestionState {
     pub(super) fn new(config: &Config, seeds: SeedTree) -> Self {
         let mut control = config.build_control(seeds);
-        let sampler = control.path_model().map(|_| Box::new(RateSampler::new()));
+        let sampler = control.path_model().map(|model| Box::new(RateSampler::new(model.sampling_rules())));
         Self {
             sampler,
             reduction: CwndReduction::new(config.recovery.window_reduction),
@@ -205,9 +210,12 @@ impl CongestionState {
         self.pacer.as_mut().is_some_and(|pacer| pacer.holds(now))
     }
 
-    /// Records that `size` full segments are sent, where segments are paced.
-    pub(super) fn pace(&mut self, now: Instant, size: f64, rate: f64) {
-        if let Some(pacer) = &mut self.pacer {
+    /// Records that a segment as long as `size` full ones is sent, where segments are paced; the SYN included, it is the `sent`th.
+    pub(super) fn pace(&mut self, now: Instant, sent: u64, size: f64, rate: f64) {
+        let is_unpaced = sent <= UNPACED && self.sampler.as_ref().is_some_and(|it| it.rules() == SamplingRules::Linux);
+        if let Some(pacer) = &mut self.pacer
+            && !is_unpaced
+        {
             pacer.on_sent(now, size, rate, || self.control.send_quantum(rate));
         }
     }
@@ -396,10 +404,17 @@ impl CongestionState {
 
     // The model of the path (draft-ietf-ccwg-bbr, "Algorithm Organization").
 
-    /// Checks whether the application limits the sender: before a write, an ACK or a timer lets segments be sent again.
+    /// Checks before a write whether the application has limited the sender.
     pub(super) fn check_app_limited(&mut self, has_data: bool) {
         if let Some(sampler) = &mut self.sampler {
             sampler.check_app_limited(has_data, || self.control.cwnd());
+        }
+    }
+
+    /// Checks the same before an ACK or a timer lets segments be sent again, unless only writes count.
+    pub(super) fn recheck_app_limited(&mut self, has_data: bool) {
+        if self.sampler.as_ref().is_some_and(|sampler| sampler.rules() == SamplingRules::Draft) {
+            self.check_app_limited(has_data);
         }
     }
 
@@ -451,5 +466,47 @@ impl CongestionState {
                 model.on_lost(now, &lost);
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Bbr1Parameters, BbrParameters, Control};
+
+    fn state(control: Control) -> CongestionState {
+        let mut state = CongestionState::new(&Config::rfc().with_control_only(control), SeedTree::new(1));
+        state.control.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 10.0);
+        state
+    }
+
+    fn is_app_limited(state: &CongestionState) -> bool {
+        state.sampler.as_ref().is_some_and(|sampler| sampler.is_app_limited())
+    }
+
+    /// With nothing to send after an ACK, the retransmission that follows is limited by the application in the draft, not in
+    /// Linux: there its rate, of few segments, counts, and lowers the bandwidth of a film beside a transfer.
+    #[test]
+    fn a_retransmission_between_the_writes_of_a_film_is_a_sample_of_the_path_for_bbr1_only() {
+        let [mut linux, mut draft] =
+            [Control::Bbr1(Bbr1Parameters::LINUX), Control::Bbr(BbrParameters::DEFAULT)].map(state);
+        for state in [&mut linux, &mut draft] {
+            state.recheck_app_limited(false);
+        }
+        assert_eq!([&linux, &draft].map(is_app_limited), [false, true]);
+        linux.check_app_limited(false);
+        assert!(is_app_limited(&linux), "a write finds the application idle");
+    }
+
+    /// An initial window of ten leaves in one burst. What is then sent again is paced: it is the eleventh transmission.
+    #[test]
+    fn bbr1_sends_the_initial_window_at_once() {
+        let mut linux = state(Control::Bbr1(Bbr1Parameters::LINUX));
+        // The SYN is the first; at 100 segments/s a burst has one.
+        let is_held_after = |sent| {
+            linux.pace(Instant::ZERO, sent, 1.0, 100.0);
+            linux.holds_back(Instant::ZERO)
+        };
+        assert_eq!([2, 9, 10, 11].map(is_held_after), [false, false, false, true]);
     }
 }

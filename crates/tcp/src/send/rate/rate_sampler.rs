@@ -2,7 +2,7 @@
 //!
 //! Each outstanding segment has a record of the state of delivery at the time it was sent.
 
-use crate::policy::control::path::{LostSegment, RateSample};
+use crate::policy::control::path::{LostSegment, RateSample, SamplingRules};
 use crate::scoreboard::DeliveredSegment;
 use alloc::collections::VecDeque;
 use earlybird_units::{Duration, Instant};
@@ -79,12 +79,14 @@ pub(crate) struct RateSampler {
     min_rtt: Duration,
     /// The segments that the last ACK delivered.
     acked: AckSample,
+    rules: SamplingRules,
 }
 
 impl RateSampler {
     /// Makes a sampler for the segments behind the SYN.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(rules: SamplingRules) -> Self {
         Self {
+            rules,
             records: VecDeque::new(),
             una: 1,
             in_flight: 0,
@@ -99,6 +101,10 @@ impl RateSampler {
             min_rtt: Duration::MAX,
             acked: AckSample::default(),
         }
+    }
+
+    pub(crate) fn rules(&self) -> SamplingRules {
+        self.rules
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
@@ -126,7 +132,7 @@ impl RateSampler {
     /// Records that segment `number` is sent or retransmitted (`OnPacketSent`).
     pub(crate) fn on_sent(&mut self, now: Instant, number: u64, cwnd: f64) {
         let Some(index) = number.checked_sub(self.una).map(|index| index as usize) else { return };
-        if self.in_flight == 0 {
+        if self.starts_interval() {
             (self.first_sent, self.delivered_at) = (now, now);
         }
         let before = self.records.get(index).map(|sending| (sending.state, sending.was_lost));
@@ -152,6 +158,14 @@ impl RateSampler {
         match self.records.get_mut(index) {
             Some(slot) => *slot = sending,
             None => self.records.push_back(sending),
+        }
+    }
+
+    /// Returns whether the segment that is sent next starts an interval.
+    fn starts_interval(&self) -> bool {
+        match self.rules {
+            SamplingRules::Draft => self.in_flight == 0,
+            SamplingRules::Linux => self.records.is_empty(),
         }
     }
 
@@ -291,7 +305,7 @@ mod tests {
 
     /// Segments from 1 on, one each 10 ms from time 0.
     fn sender(count: u64) -> RateSampler {
-        let mut sampler = RateSampler::new();
+        let mut sampler = RateSampler::new(SamplingRules::Draft);
         (0..count).for_each(|index| sampler.on_sent(at(10 * index), index + 1, 100.0));
         sampler
     }
@@ -407,9 +421,25 @@ mod tests {
 
     #[test]
     fn the_window_was_full_for_a_round_trip_after_it_was() {
-        let mut sampler = RateSampler::new();
+        let mut sampler = RateSampler::new(SamplingRules::Draft);
         (1..=3).for_each(|number| sampler.on_sent(at(0), number, 3.0));
         let first = [1, 2, 3].map(|number| ack(&mut sampler, 50, &[number], number + 1).unwrap().is_cwnd_limited);
         assert_eq!(first, [true, true, false]);
+    }
+
+    /// The first of two segments is lost, and is sent again 10 ms after the second was delivered. Linux starts an interval
+    /// with a segment only if none is outstanding, so that its sample counts from that delivery.
+    #[test]
+    fn the_interval_of_a_retransmission_into_an_empty_path_starts_at_the_last_delivery_for_linux() {
+        let retransmission_rate = |rules| {
+            let mut sampler = RateSampler::new(rules);
+            (1..=2).for_each(|number| sampler.on_sent(at(0), number, 100.0));
+            ack(&mut sampler, 50, &[2], 1);
+            sampler.on_lost(1);
+            sampler.on_sent(at(60), 1, 100.0);
+            rate(ack(&mut sampler, 110, &[1], 3))
+        };
+        assert_eq!(retransmission_rate(SamplingRules::Linux), Some(17), "one in the 60 ms since the delivery");
+        assert_eq!(retransmission_rate(SamplingRules::Draft), Some(20), "one in the 50 ms since it was sent");
     }
 }

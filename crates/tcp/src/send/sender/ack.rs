@@ -127,7 +127,7 @@ impl Sender {
         self.check_spurious(&ack, false);
         self.loss.schedule(now, self.buffer.scoreboard());
         if self.rate.has_sampler() {
-            self.check_app_limited();
+            self.recheck_app_limited();
             self.rate.sample_progress(now, self.buffer.scoreboard().una());
             self.update_model(now, &ack);
         }
@@ -502,7 +502,7 @@ impl Sender {
     /// Passes an ACK to the rate sampler. After recovery has read it: its losses belong to the same sample.
     fn sample_ack(&mut self, now: Instant, ack: &Acknowledgement) {
         if self.rate.has_sampler() {
-            self.check_app_limited();
+            self.recheck_app_limited();
             self.rate.sample_ack(now, self.buffer.scoreboard());
             self.update_model(now, ack);
         }

@@ -199,9 +199,14 @@ impl Sender {
         self.refresh_paths();
     }
 
-    /// Checks whether the application limits the sender, for the rate sampler.
+    /// Checks before a write whether the application has limited the sender, for the rate sampler.
     fn check_app_limited(&mut self) {
         self.rate.check_app_limited(self.buffer.has_unsent());
+    }
+
+    /// Checks the same before an ACK or a timer.
+    fn recheck_app_limited(&mut self) {
+        self.rate.recheck_app_limited(self.buffer.has_unsent());
     }
 
     // The handshake.

@@ -21,7 +21,7 @@ pub(crate) enum TimeoutKind {
 impl Sender {
     /// Acts on an expiry of the retransmission timer; `last_received` is when the last segment arrived from the peer.
     pub(crate) fn on_timeout(&mut self, cx: &mut Cx<'_>, last_received: Instant) -> TimeoutKind {
-        self.check_app_limited();
+        self.recheck_app_limited();
         if self.loss.persist().is_running() {
             self.remove_abandoned_on_timeout(cx.now);
             self.loss.on_persist_interval();
@@ -76,7 +76,7 @@ impl Sender {
 
     /// Acts on the deadline of a recovery that finds losses by time.
     pub(crate) fn on_recovery_deadline(&mut self, cx: &mut Cx<'_>) {
-        self.check_app_limited();
+        self.recheck_app_limited();
         let outcome = self.loss.recovery_mut().on_deadline(cx.now, self.buffer.scoreboard());
         let no_ack = Acknowledgement::default();
         self.act_on(cx, outcome, &no_ack, None, true);

@@ -130,7 +130,8 @@ impl Sender {
         let size = self.buffer.scoreboard().segment(number).map_or(1, |(start, sent)| sent.end - start);
         if let Some(rate) = self.pacing_rate() {
             let mss = self.buffer.size().mss();
-            self.rate.pace(now, size.cast_signed() as f64 / mss.cast_signed() as f64, rate);
+            let sent = self.counters.statistics().segments_sent;
+            self.rate.pace(now, sent, size.cast_signed() as f64 / mss.cast_signed() as f64, rate);
         }
     }
 

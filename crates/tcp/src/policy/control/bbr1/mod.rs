@@ -20,7 +20,7 @@ mod recovery;
 mod tests;
 mod window;
 
-use super::path::{LostSegment, PathModel, RateSample};
+use super::path::{LostSegment, PathModel, RateSample, SamplingRules};
 use super::{CongestionControl, Flight, Gauges, Progress, Window, trace_syn_ack};
 use crate::trace::Cx;
 use aggregation::Aggregation;
@@ -140,6 +140,10 @@ impl Bbr1 {
 }
 
 impl PathModel for Bbr1 {
+    fn sampling_rules(&self) -> SamplingRules {
+        SamplingRules::Linux
+    }
+
     /// `bbr_init`.
     fn on_opened(&mut self, now: Instant, rtt: Option<Duration>) {
         self.min_rtt = MinRtt::new(now, rtt);
