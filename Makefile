@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build wheel wheel-check train demo test nightly adversarial fuzz mutants check check-rust check-kernel semver-check deny publish-check check-python bench instructions docs site recomputed gallery schema packetdrill interop soak speed format clean tools
+.PHONY: help setup build wheel wheel-check train demo test nightly adversarial fuzz mutants check check-rust check-kernel kernel-versions semver-check deny publish-check check-python bench instructions docs site recomputed gallery schema packetdrill interop soak speed format clean tools
 
 # uv manages Python and its packages; where it is missing, a copy is put under .cache.
 UV := $(or $(shell command -v uv),$(CURDIR)/.cache/uv/bin/uv)
@@ -136,6 +136,9 @@ kernel: $(SYNCED) ## Compile `earlybird-kernel`, with which PERT is loaded into 
 	cargo build --release --locked --manifest-path crates/kernel/Cargo.toml
 	install crates/kernel/target/release/earlybird-kernel .venv/bin/
 	cargo test --release --locked --manifest-path crates/kernel/Cargo.toml
+
+kernel-versions: ## Load PERT into the kernels of Debian 12 (6.1 and 6.12) in virtual machines: two minutes (QEMU, busybox; after `kernel`)
+	@$(RUN) python tools/kernel_versions.py
 
 packetdrill: $(SYNCED) ## Run packetdrill's suite against the endpoint: make packetdrill PACKETDRILL=<built checkout>
 	cargo build --package earlybird-packetdrill --locked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,10 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conftest import REPOSITORY
 from earlybird import kernel
 from earlybird.errors import EarlybirdError
 from test_cli_input import complaint
 from test_emulate import command_lines
+
+sys.path.insert(0, str(REPOSITORY / "tools"))
+
+import kernel_versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -353,3 +359,39 @@ def test_an_ordinary_user_gets_the_list_of_what_is_missing(earlybird: Program) -
     asked = subprocess.run([*drop, found, request], capture_output=True, text=True, check=False)
     assert (asked.returncode, asked.stdout) == (2, "")
     assert asked.stderr == ("earlybird: rights: without CAP_NET_ADMIN, CAP_PERFMON, CAP_BPF. Run as root (`sudo`).\n")
+
+
+MACHINE = [
+    "c[?7lSTEP ok boot 6.1",
+    *(f"STEP ok {step}" for step in ("load", "transfer", "unload", "load again", "kill")),
+]
+
+
+@pytest.mark.parametrize(
+    ("lines", "succeeds", "reported"),
+    [
+        ([*MACHINE, "STEP ok one command", "Power down"], True, "boot 6.1, load, transfer, .*Nothing failed"),
+        ([*MACHINE, "STEP failed one command: wget: timed out"], False, "one command: wget: timed out"),
+        ([*MACHINE, "Kernel panic"], False, "ended after 6 of 7 steps: .*Kernel panic"),
+        ([], False, "nothing. ended after 0 of 7 steps"),
+    ],
+)
+def test_a_kernel_that_ended_early_or_failed_a_step_is_reported(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    lines: list[str],
+    succeeds: object,
+    reported: str,
+) -> None:
+    monkeypatch.setattr(kernel_versions, "image", lambda _: Path("vmlinuz-6.1"))
+    monkeypatch.setattr(kernel_versions, "booted", lambda *_: lines)
+    assert kernel_versions.tried("linux-image", Path("initramfs")) is succeeds
+    assert re.search(reported, capsys.readouterr().out)
+
+
+def test_what_a_virtual_machine_needs_is_named_where_it_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert kernel_versions.main() == 0
+    assert capsys.readouterr().out == "skipped: apt-get install qemu-system-x86 busybox-static apt\n"
