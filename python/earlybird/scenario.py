@@ -281,7 +281,7 @@ A data rate above zero with its unit: b/s, kb/s, Mb/s or Gb/s (also bit/s or bps
 """
 
 
-RateRule: TypeAlias = Literal["throughput", "bola", "l2a"] | Parameter
+RateRule: TypeAlias = Literal["throughput", "bola", "l2a", "hls.js", "dash.js", "shaka"] | Parameter
 """
 Rate adaptation of a viewer.
 """
@@ -1698,7 +1698,8 @@ class Segments:
     buffer: Time | None = None
     """
     The most playing time that the viewer holds, of a film that is not live (default 30 s; a live film's viewer never has more than
-    `start-buffer`). With `bola` the highest rate is best at this, and the lowest one at a third of it.
+    `start-buffer`; with `hls.js` 30 s, with `dash.js` 18 s, with `shaka` 10 s, and a segment more). With `bola` the highest rate is best
+    at this, and the lowest one at a third of it.
     """
     live: bool | Parameter | None = None
     """
@@ -2230,7 +2231,8 @@ class Endpoint:
     """
     unsent_limit: int | Parameter | None = None
     """
-    Bytes written and not sent from which on the socket accepts no more: `TCP_NOTSENT_LOWAT` (default: no limit).
+    Bytes written and not sent from which on the socket accepts no more: `TCP_NOTSENT_LOWAT` (default: no limit; 128 KiB with
+    `segments` whose viewer abandons some).
     """
     vegas: Vegas | None = None
     """

@@ -80,7 +80,7 @@ fn timetable(flow: &Flow) -> Option<Timetable> {
 /// Makes who listens to a flow, if anybody does.
 pub(crate) fn viewer(flow: &Flow, kind: Kind) -> Option<Viewer> {
     if let Application::Segments(film) = &flow.application {
-        return Some(segments::client(film));
+        return Some(segments::client(film, lead_of(flow)));
     }
     let timetable = timetable(flow)?;
     match flow.listener(kind)? {

@@ -26,6 +26,7 @@ mod randomness;
 mod rates;
 mod recorder;
 mod register;
+mod renditions;
 mod repair_times;
 mod report;
 mod segments;

@@ -84,6 +84,17 @@ impl MediaLog {
         }
     }
 
+    /// Records that the last unit is abandoned, and that its last `bytes` bytes are not sent. It is neither delivered nor late.
+    pub(crate) fn on_abandoned(&mut self, bytes: u64) {
+        self.written_bytes -= bytes;
+        let is_last = |unit: &mut Pending| unit.unit + 1 == self.written_units;
+        // One that had arrived whole stays delivered.
+        let Some(unit) = self.pending.pop_back_if(is_last) else { return };
+        for (delay, due) in self.startup_delays.iter().zip(&mut self.due) {
+            *due -= u64::from(unit.written + *delay <= self.end_of_run);
+        }
+    }
+
     /// Records that the first `bytes` bytes of the stream can be read.
     pub(crate) fn on_delivered(&mut self, at: Instant, bytes: u64) {
         while let Some(unit) = self.pending.pop_front_if(|unit| unit.end <= bytes) {
@@ -234,6 +245,22 @@ mod tests {
         assert_eq!((log.units_delivered(), row.due, row.late), (3, 4, 2));
         let delivered: Vec<_> = log.deliveries.unwrap().iter().map(|unit| unit.delivered).collect();
         assert_eq!(delivered, [Some(at(100)), Some(at(2_200)), Some(at(2_100)), None]);
+    }
+
+    #[test]
+    fn an_abandoned_unit_was_late() {
+        let mut log = log();
+        // Unit 3 is abandoned with 60 of its 100 bytes unsent, and another one follows it.
+        log.on_abandoned(60);
+        log.on_written(at(6_000), 100);
+        log.on_delivered(at(6_100), 340);
+        assert_eq!((log.units_written(), log.units_delivered()), (5, 3));
+        log.on_delivered(at(6_200), 440);
+        let row = log.lateness().next().unwrap();
+        assert_eq!((log.units_delivered(), row.due, row.late), (4, 4, 2));
+        // One that has arrived is not taken back.
+        log.on_abandoned(0);
+        assert_eq!(log.units_delivered(), 4);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Playout statistics of a flow's viewer.
 
+use crate::renditions::Renditions;
 use earlybird_scenario::{Application, Client, Flow, Kind};
 use earlybird_traffic::Playout;
 use earlybird_units::{Duration, Instant};
@@ -20,6 +21,9 @@ pub(crate) struct PlayoutLog {
     pub(crate) startup_delay: Option<Duration>,
     pub(crate) heartbeats: u64,
     pub(crate) reports: u64,
+    /// Rates of a film in segments.
+    // Boxed: few flows have it.
+    pub(crate) renditions: Option<Box<Renditions>>,
     /// Playback delays, each weighed by the units that were due under it.
     delay: Duration,
     delay_sum: f64,
@@ -33,12 +37,26 @@ impl PlayoutLog {
             (Some(Client::Rebuffer(_)), _) | (None, Application::Segments(_)) => Duration::ZERO,
             (None, _) => return None,
         };
-        Some(Self { delay, ..Self::default() })
+        let renditions = match &flow.application {
+            Application::Segments(film) => Some(Box::new(Renditions::of(film))),
+            _ => None,
+        };
+        Some(Self { delay, renditions, ..Self::default() })
     }
 
     pub(crate) fn take(&mut self, at: Instant, event: Playout) {
         match event {
-            Playout::Played(_) => self.on_due(true),
+            Playout::Played(unit) => {
+                self.on_due(true);
+                if let Some(renditions) = &mut self.renditions {
+                    renditions.on_played(unit);
+                }
+            }
+            Playout::Requested(request) => {
+                if let Some(renditions) = &mut self.renditions {
+                    renditions.on_requested(request);
+                }
+            }
             Playout::Lost(unit) => {
                 self.on_due(false);
                 self.missing.insert(unit);

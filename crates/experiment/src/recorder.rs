@@ -352,6 +352,12 @@ impl Observer for Recorder {
         }
     }
 
+    fn on_abandoned(&mut self, flow: FlowId, bytes: u64) {
+        if let Some(media) = &mut self.flow(flow).media {
+            media.on_abandoned(bytes);
+        }
+    }
+
     fn on_delivered(&mut self, at: Instant, flow: FlowId, bytes: u64) {
         if let Some(media) = &mut self.flow(flow).media {
             media.on_delivered(at, bytes);

@@ -37,6 +37,7 @@ pub(crate) fn report(scenario: &Scenario, plan: &Plan, seed: u64, recorder: &Rec
     ];
     // Tables that need a measure or an application are absent, not empty.
     tables.extend(playout::stalls_table(plan, &recorder.flows).map(|table| ("stalls", table)));
+    tables.extend(playout::renditions_table(plan, &recorder.flows).map(|table| ("renditions", table)));
     tables.extend(encoder::table(plan, recorder).map(|table| ("encoder", table)));
     if scenario.measure.duplicates {
         tables.push(("duplicates", duplicates(plan, recorder)));

@@ -13,7 +13,7 @@ use earlybird_units::Duration;
 /// If there is no such transport, if it has no connections, or if its delivery is unordered.
 pub(crate) fn config_of(name: &str, latency: Duration) -> Result<Config, ScenarioError> {
     let endpoint = endpoint_of(name, latency).map_err(|error| error.at("transport"))?;
-    let workload = Workload { deadline: latency, units: Units::Unknown, is_ingest: false };
+    let workload = Workload { deadline: latency, units: Units::Unknown, is_ingest: false, is_abandoned: false };
     let Protocol::Tcp(TcpEnds { opener, .. }) = endpoint.protocol(&workload) else {
         return Err(refusal(name, "has no connections"));
     };

@@ -30,7 +30,8 @@ impl Flow {
             _ => Units::Unknown,
         };
         let is_ingest = matches!(self.application, Application::Ingest(_));
-        Workload { deadline: self.playback_delay(kind), units, is_ingest }
+        let is_abandoned = matches!(&self.application, Application::Segments(film) if film.rule.abandons());
+        Workload { deadline: self.playback_delay(kind), units, is_ingest, is_abandoned }
     }
 
     /// Returns the mean time between two units; `None` for applications that write no units.

@@ -33,7 +33,7 @@ pub(crate) fn config_of(name: &str) -> Result<Config, ScenarioError> {
     let endpoint = Endpoint { profile: Profile::Linux, transport, ..Endpoint::default() };
     endpoint.check("endpoint").map_err(|error| error.at("--transport"))?;
     // No deadline: bytes of a stream never expire.
-    let workload = Workload { deadline: Duration::MAX, units: Units::Unknown, is_ingest: false };
+    let workload = Workload { deadline: Duration::MAX, units: Units::Unknown, is_ingest: false, is_abandoned: false };
     let Protocol::Tcp(TcpEnds { opener, .. }) = endpoint.protocol(&workload) else {
         return Err(refusal("has no connections of TCP"));
     };

@@ -168,7 +168,22 @@ pub(crate) struct Endpoint {
     pub(crate) unit_io: Option<Box<UnitIo>>,
 }
 
+/// The largest payload of a `DATA` frame of HTTP/2 (RFC 9113 §6.5.2, the initial value of `SETTINGS_MAX_FRAME_SIZE`).
+const FRAME: u64 = 16_384;
+
 impl Endpoint {
+    /// Writes frame by frame until the send buffer takes no more, so that a limit of unsent bytes is exceeded by less than a frame.
+    pub(crate) fn write_in_frames(&mut self) {
+        while self.unwritten > 0 {
+            let frame = self.unwritten.min(FRAME);
+            let rest = self.agent.write(frame);
+            self.unwritten -= frame - rest;
+            if rest > 0 {
+                break;
+            }
+        }
+    }
+
     /// Reports the state of a TCP connection to the observer.
     pub(crate) fn report_state<O: Observer>(&self, at: Instant, arrived: Option<&Packet>, observer: &mut O) {
         if let Agent::Tcp(connection) = &self.agent {

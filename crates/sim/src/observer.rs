@@ -48,6 +48,8 @@ pub trait Observer {
     fn on_trace(&mut self, _at: Instant, _flow: FlowId, _event: TraceEvent) {}
     /// Called when the application writes a unit of media of `bytes` bytes.
     fn on_unit(&mut self, _at: Instant, _flow: FlowId, _bytes: u64) {}
+    /// Called when the last unit is abandoned; its last `bytes` bytes are not sent.
+    fn on_abandoned(&mut self, _flow: FlowId, _bytes: u64) {}
     /// Called when the receiver of a flow with units has the first `bytes` bytes of the stream in order.
     fn on_delivered(&mut self, _at: Instant, _flow: FlowId, _bytes: u64) {}
     /// Called when all parts of a unit that is sent as frames or datagrams have arrived.
@@ -79,6 +81,7 @@ macro_rules! forward_all {
             (at: Instant, flow: FlowId, arrived: Option<&Packet>, connection: &Connection));
         forward_all!(@ $self $targets on_trace(at, flow, event): (at: Instant, flow: FlowId, event: TraceEvent));
         forward_all!(@ $self $targets on_unit(at, flow, bytes): (at: Instant, flow: FlowId, bytes: u64));
+        forward_all!(@ $self $targets on_abandoned(flow, bytes): (flow: FlowId, bytes: u64));
         forward_all!(@ $self $targets on_delivered(at, flow, bytes): (at: Instant, flow: FlowId, bytes: u64));
         forward_all!(@ $self $targets on_unit_delivered(at, flow, unit): (at: Instant, flow: FlowId, unit: u32));
         forward_all!(@ $self $targets on_playout(at, flow, event): (at: Instant, flow: FlowId, event: Playout));

@@ -13,6 +13,8 @@ use std::ops::Range;
 pub(crate) struct UnitIo {
     /// Whether the opener writes frames, not a stream.
     writes_frames: bool,
+    /// Whether the opener writes frames of HTTP/2 to a stream.
+    writes_in_frames: bool,
     /// Whether the listener reads frames, may skip, and takes frames in any order.
     reads_frames: bool,
     skips: bool,
@@ -50,6 +52,27 @@ impl UnitIo {
                 agent.write_unit(bytes)
             }
         }
+    }
+
+    /// Adds a unit whose bytes the endpoint writes in frames of HTTP/2.
+    pub(crate) fn push_in_frames(&mut self, bytes: u64) {
+        self.writes_in_frames = true;
+        self.map.push_unit(bytes);
+    }
+
+    /// Returns whether the endpoint writes in frames of HTTP/2.
+    pub(crate) fn writes_in_frames(&self) -> bool {
+        self.writes_in_frames
+    }
+
+    /// Takes bytes off the end of the last unit, which were not sent.
+    pub(crate) fn shorten(&mut self, bytes: u64) {
+        self.map.shorten(bytes);
+    }
+
+    /// Returns the position in the stream up to which units were read.
+    pub(crate) fn position(&self) -> u64 {
+        self.map.position()
     }
 
     fn write_frames(&mut self, connection: &mut Connection, cx: &mut Cx<'_>, bytes: u64, mss: u64) {

@@ -242,7 +242,11 @@ impl<O: Observer> World<O> {
     /// Writes the bytes that had no room in the send buffer before.
     fn on_writable(&mut self, id: EndpointId) {
         let endpoint = &mut self.endpoints[id.0 as usize];
-        endpoint.unwritten = endpoint.agent.write(endpoint.unwritten);
+        if endpoint.unit_io.as_ref().is_some_and(|unit_io| unit_io.writes_in_frames()) {
+            endpoint.write_in_frames();
+        } else {
+            endpoint.unwritten = endpoint.agent.write(endpoint.unwritten);
+        }
         if endpoint.unwritten == 0 {
             let sender = endpoint.sender;
             self.call_sender(sender, |sender, io| sender.on_writable(io, ConnectionId(id.0 / 2)));

@@ -158,6 +158,12 @@ pub trait AppHost {
     fn write_unit(&mut self, flow: FlowId, connection: ConnectionId, bytes: u64, created: Instant);
     /// Returns whether written bytes wait for room in the send buffer.
     fn is_blocked(&self, connection: ConnectionId) -> bool;
+    /// The same for a unit that may be abandoned.
+    fn write_abandonable_unit(&mut self, flow: FlowId, connection: ConnectionId, bytes: u64, created: Instant) {
+        self.write_unit(flow, connection, bytes, created);
+    }
+    /// Abandons the unit that was written last at the opener; see [`SenderIo::abandon_unit`].
+    fn abandon_unit(&mut self, _flow: FlowId, _connection: ConnectionId) {}
     /// Closes a connection.
     fn close(&mut self, connection: ConnectionId);
     /// Called after a sender has requested a wake-up. A host that polls [`AppTable::next_wake`] has nothing to do.
@@ -174,6 +180,10 @@ pub trait AppHost {
     fn peek_part(&self, receiver: ReceiverId) -> Option<Part>;
     /// Returns the bytes that the receiver's connection has received.
     fn received(&self, receiver: ReceiverId) -> u64;
+    /// Returns the position in the stream up to which the receiver has read.
+    fn position(&self, receiver: ReceiverId) -> u64 {
+        self.received(receiver)
+    }
     /// Sends a message from a receiver back to the opener; `number` counts the receiver's messages from 1.
     fn reply(&mut self, receiver: ReceiverId, bytes: u64, number: u64);
     /// Returns whether the receiver's connection still exists.
@@ -270,6 +280,15 @@ impl<H: AppHost> SenderIo for SenderHandle<'_, H> {
         self.host.on_transfer(self.now, self.flow(), transfer);
     }
 
+    fn write_abandonable_unit(&mut self, connection: ConnectionId, bytes: u64, created: Instant) {
+        self.used = Some(connection);
+        self.host.write_abandonable_unit(self.flow(), connection, bytes, created);
+    }
+
+    fn abandon_unit(&mut self, connection: ConnectionId) {
+        self.host.abandon_unit(self.flow(), connection);
+    }
+
     fn close(&mut self, connection: ConnectionId) {
         self.used = Some(connection);
         self.host.close(connection);
@@ -329,6 +348,10 @@ impl<H: AppHost> ReceiverIo for ReceiverHandle<'_, H> {
 
     fn received(&self) -> u64 {
         self.host.received(self.id)
+    }
+
+    fn position(&self) -> u64 {
+        self.host.position(self.id)
     }
 
     fn request(&mut self, bytes: u64, request: Request) {

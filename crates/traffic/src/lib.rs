@@ -24,7 +24,7 @@ pub use host::{AppHost, AppTable, ReceiverId, SenderId, with_receiver, with_send
 pub use ingest::{Content, DropThresholds, Encoding, Film, Ingest, Packet, Picture, Relief};
 pub use media::Media;
 pub use receiver::{Completion, Part, Playout, ReceiverApp, ReceiverIo, Reception, cut};
-pub use segments::{Bola, Ladder, LearnToAdapt, Outlook, RateRule, Request, SegmentServer, Throughput};
+pub use segments::{Bola, Ladder, LearnToAdapt, Outlook, Player, RateRule, Request, SegmentServer, Throughput};
 pub use timetable::{Frame, Timetable};
 pub use transfer::{Transfer, TransferKind};
 pub use unit_map::UnitMap;
@@ -79,6 +79,12 @@ pub trait SenderIo {
     fn wake_at_seconds(&mut self, seconds: f64) {
         self.wake_at(Instant::ZERO + Duration::from_secs_f64(seconds));
     }
+    /// The same for a unit that may be abandoned while some of it waits for room in the send buffer.
+    fn write_abandonable_unit(&mut self, connection: ConnectionId, bytes: u64, created: Instant) {
+        self.write_unit_created(connection, bytes, created);
+    }
+    /// Abandons the unit that was written last: what waits of it for room in the send buffer is not sent.
+    fn abandon_unit(&mut self, _connection: ConnectionId) {}
     /// Returns the largest payload of a segment in bytes.
     fn mss(&self) -> u64;
 }

@@ -106,6 +106,8 @@ pub enum Playout {
     Heartbeat(Reception),
     /// A receiver report was sent.
     Report(Reception),
+    /// A segment was requested.
+    Requested(Request),
 }
 
 /// The calls of a receiver application.
@@ -126,6 +128,10 @@ pub trait ReceiverIo {
     /// Returns the received bytes of the stream, of all units.
     fn received(&self) -> u64 {
         0
+    }
+    /// Returns the position in the stream up to which units were read.
+    fn position(&self) -> u64 {
+        self.received()
     }
     /// Sends a request with a number of bytes to the opener; if openers read nothing, it is an ordinary message.
     fn request(&mut self, bytes: u64, _request: Request) {

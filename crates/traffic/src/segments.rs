@@ -1,13 +1,16 @@
 //! Segmented adaptive streaming (HLS, RFC 8216; DASH, ISO/IEC 23009-1): a film in segments, each coded at every rate of a ladder.
 
 mod meter;
+mod player;
 mod rule;
 mod server;
 
+pub use player::Player;
 pub use rule::{Bola, LearnToAdapt, RateRule, Throughput};
 pub use server::SegmentServer;
 
 pub(crate) use meter::Meter;
+pub(crate) use player::{Download, View};
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -20,6 +23,8 @@ pub struct Request {
     pub segment: u64,
     /// Which of the ladder's rates, counted from the lowest.
     pub rung: usize,
+    /// Whether the request before, for the same segment, is abandoned (`RST_STREAM` of HTTP/2, RFC 9113 §6.4).
+    pub replaces: bool,
 }
 
 /// A film on its server. Its units have consecutive numbers: the parts of each segment, or the segment itself.

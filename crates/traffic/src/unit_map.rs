@@ -46,6 +46,14 @@ impl UnitMap {
         self.written += bytes;
     }
 
+    /// Takes bytes off the end of the last part, which were not sent.
+    pub fn shorten(&mut self, bytes: u64) {
+        if let Some((range, _)) = self.parts.back_mut() {
+            range.end -= bytes;
+            self.written -= bytes;
+        }
+    }
+
     /// Returns the position up to which the reader has read or skipped.
     pub fn position(&self) -> u64 {
         self.read
@@ -127,6 +135,19 @@ mod tests {
         assert_eq!((map.pop_complete(), map.missing()), (Some(Part::whole(0)), Some(50)));
         map.read_to(150);
         assert_eq!((map.pop_complete(), map.missing()), (Some(Part::whole(1)), None));
+    }
+
+    #[test]
+    fn the_next_unit_begins_where_an_abandoned_one_was_cut() {
+        let mut map = UnitMap::default();
+        map.push_unit(100);
+        map.shorten(100);
+        map.push_unit(100);
+        map.shorten(70);
+        map.push_unit(50);
+        assert_eq!(map.pop_complete(), Some(Part::whole(0)));
+        map.read_to(30);
+        assert_eq!((map.pop_complete(), map.missing()), (Some(Part::whole(1)), Some(50)));
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod deadline;
 mod delay;
 mod feedback;
 mod rebuffer;
+mod requests;
 mod segments;
 
 pub use deadline::Deadline;
@@ -44,11 +45,11 @@ impl Player {
         }
     }
 
-    fn next_time(&self) -> Option<Instant> {
+    fn next_time(&self, now: Instant) -> Option<Instant> {
         match self {
             Self::Deadline(deadline) => deadline.next_time(),
             Self::Rebuffer(rebuffer) => rebuffer.next_time(),
-            Self::Segments(client) => client.next_time(),
+            Self::Segments(client) => client.next_time(now),
         }
     }
 }
@@ -104,7 +105,7 @@ impl Viewer {
             return;
         }
         self.clock.send_due(io, buffer.reception);
-        let times = self.player.next_time().into_iter().chain(self.clock.next_time());
+        let times = self.player.next_time(io.now()).into_iter().chain(self.clock.next_time());
         // Everything that is due now was done above.
         if let Some(at) = times.filter(|at| *at > io.now()).min() {
             io.wake_at(at);

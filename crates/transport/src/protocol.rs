@@ -91,10 +91,19 @@ impl Endpoint {
 /// The least write buffer of OBS Studio in bytes (`init_send` of `plugins/obs-outputs/rtmp-stream.c`, `ideal_buffer_size`).
 const SEND_BUFFER: u64 = 131_072;
 
-/// Bounds the send buffer of a live encoder: its rules for dropping frames act on what the socket does not take.
+/// The bytes that wait unsent in the socket of a web server, as docs/web-server.md sets `net.ipv4.tcp_notsent_lowat`.
+const UNSENT_LIMIT: u64 = 131_072;
+
+/// Bounds what the socket takes if something acts on the rest: a live encoder drops frames of it, and a web server sends none of it if
+/// the segment is abandoned.
 fn with_send_buffer(config: Config, workload: &Workload<'_>) -> Config {
     let is_limited = config.buffers.send.or(config.buffers.unsent_limit).is_some();
-    if workload.is_ingest && !is_limited { config.with_send_buffer(Some(SEND_BUFFER)) } else { config }
+    match workload {
+        _ if is_limited => config,
+        Workload { is_ingest: true, .. } => config.with_send_buffer(Some(SEND_BUFFER)),
+        Workload { is_abandoned: true, .. } => config.with_unsent_limit(Some(UNSENT_LIMIT)),
+        _ => config,
+    }
 }
 
 /// Returns the configuration of ns-2's sink, which has no window and no retransmission timer: only the opener repeats a

@@ -14,6 +14,8 @@ pub struct Workload<'a> {
     pub units: Units<'a>,
     /// Whether a live encoder writes, which drops frames while the socket is full.
     pub is_ingest: bool,
+    /// Whether its viewer abandons segments that are on their way.
+    pub is_abandoned: bool,
 }
 
 /// The units that an application writes.
@@ -139,6 +141,7 @@ mod tests {
         deadline: Duration::from_millis(250),
         units: Units::Periodic { bytes: 160, period: Duration::from_millis(20) },
         is_ingest: false,
+        is_abandoned: false,
     };
 
     fn mode_with(transport: &str, real_time: RealTime) -> tcp::RealTime {

@@ -72,3 +72,23 @@ pub(super) fn stalls_table(plan: &Plan, records: &[FlowRecord]) -> Option<Table>
         .float("stalled_s", rows.iter().map(|(_, (_, length))| length.as_secs_f64()));
     Some(table)
 }
+
+/// Returns the table of rates, if some film is in segments.
+pub(super) fn renditions_table(plan: &Plan, records: &[FlowRecord]) -> Option<Table> {
+    let films: Vec<_> = plan
+        .flows
+        .iter()
+        .zip(records)
+        .filter_map(|(flow, record)| Some((&flow.name, record.playout.as_ref()?.renditions.as_ref()?)))
+        .collect();
+    let rows = || films.iter().flat_map(|(name, film)| film.rows.iter().map(move |row| (*name, row, film.played())));
+    let table = Table::default()
+        .string("flow", rows().map(|(name, ..)| name.clone()))
+        .float("bitrate_bps", rows().map(|(_, row, _)| row.bits_per_second as f64))
+        .integer("segments_requested", rows().map(|(_, row, _)| row.requested))
+        .integer("segments_abandoned", rows().map(|(_, row, _)| row.abandoned))
+        .float("played_s", rows().map(|(_, row, _)| row.played.as_secs_f64()))
+        // Not a number if nothing was played.
+        .float("time_share", rows().map(|(_, row, played)| row.played.as_secs_f64() / played.as_secs_f64()));
+    (!films.is_empty()).then_some(table)
+}

@@ -27,7 +27,8 @@ pub struct Segments {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_buffer: Option<Time>,
     /// The most playing time that the viewer holds, of a film that is not live (default 30 s; a live film's viewer never has more than
-    /// `start-buffer`). With `bola` the highest rate is best at this, and the lowest one at a third of it.
+    /// `start-buffer`; with `hls.js` 30 s, with `dash.js` 18 s, with `shaka` 10 s, and a segment more). With `bola` the highest rate is best
+    /// at this, and the lowest one at a third of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Time>,
     /// Rate adaptation of the viewer (default `throughput`).
@@ -50,6 +51,32 @@ pub enum RateRule {
     Bola,
     /// By online learning, for low latency (L2A-LL; Karagkioules and others, `MMSys` 2020).
     L2a,
+    /// As hls.js 1.7, which abandons segments that are too slow (`_abandonRulesCheck`).
+    #[serde(rename = "hls.js")]
+    HlsJs,
+    /// As dash.js 5 with `ThroughputRule` and `AbandonRequestsRule`, without BOLA.
+    #[serde(rename = "dash.js")]
+    DashJs,
+    /// As Shaka Player 5, which abandons segments when it switches to another rate.
+    Shaka,
+}
+
+impl RateRule {
+    /// Returns the playing time below which a player requests the next segment, for rules that are those of a player: `maxBufferLength`,
+    /// `bufferTimeDefault` and `bufferingGoal`.
+    pub fn goal(self) -> Option<Time> {
+        match self {
+            Self::HlsJs => Some(Time::from_secs(30)),
+            Self::DashJs => Some(Time::from_secs(18)),
+            Self::Shaka => Some(Time::from_secs(10)),
+            Self::Throughput | Self::Bola | Self::L2a => None,
+        }
+    }
+
+    /// Returns whether segments that are on their way may be abandoned.
+    pub fn abandons(self) -> bool {
+        self.goal().is_some()
+    }
 }
 
 impl Segments {
@@ -76,7 +103,9 @@ impl Segments {
     /// Returns the most playing time that the viewer holds.
     pub fn most(&self) -> Time {
         // More than lies between the viewer and the camera is never there.
-        let usual = if self.live { self.start() } else { self.start().max(Time::from_secs(30)) };
+        let goal = self.rule.goal().map(|goal| (goal.duration() + self.segment.duration()).into());
+        let stored = || self.start().max(goal.unwrap_or(Time::from_secs(30)));
+        let usual = if self.live { self.start() } else { stored() };
         self.buffer.unwrap_or(usual)
     }
 

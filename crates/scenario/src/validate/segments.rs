@@ -42,6 +42,12 @@ fn check_film(segments: &Segments, path: &str) -> Result<(), ScenarioError> {
     })?;
     positive(segments.segment, &join(path, "segment"))?;
     let Some(part) = segments.part else { return Ok(()) };
+    ensure(!segments.rule.abandons(), || {
+        ScenarioError::new(&join(path, "part"), "cuts segments, which the rules of players take whole here")
+            .text(&part.to_string())
+            .allowed("nothing with `rule = \"hls.js\"`, \"dash.js\" and \"shaka\"")
+            .hint("`rule = \"throughput\"` and \"l2a\" take parts.")
+    })?;
     // Before the division by it.
     positive(part, &join(path, "part"))?;
     let rest = segments.segment.duration().as_nanos() % part.duration().as_nanos();

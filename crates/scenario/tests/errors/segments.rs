@@ -36,7 +36,7 @@ fn film(keys: &str, flow: &str) -> String {
 )]
 #[case(
     r#", rule = "bolla""#,
-    "rule: `bolla` is not one of the choices; allowed: throughput, bola, l2a. hint: did you mean `bola`?"
+    "rule: `bolla` is not one of the choices; allowed: throughput, bola, l2a, hls.js, dash.js, shaka. hint: did you mean `bola`?"
 )]
 fn films_that_make_no_sense(#[case] keys: &str, #[case] expected: &str) {
     assert_eq!(message(&film(keys, ""), ""), format!("flows.clip.application.segments.{expected}"));

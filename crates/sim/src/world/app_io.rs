@@ -1,11 +1,13 @@
 //! The simulator as the host of applications.
 
 use super::World;
+use crate::agent::Agent;
 use crate::endpoint::{Endpoint, Reader};
 use crate::events::{EventKind, SimEvent};
 use crate::ids::EndpointId;
 use crate::observer::Observer;
 use crate::timestamp::Timestamp;
+use crate::unit_io::UnitIo;
 use earlybird_traffic::{
     AppHost, AppTable, ConnectionId, Encoding, FlowId, Part, PathId, Playout, ReceiverId, SenderId, Transfer,
 };
@@ -63,6 +65,30 @@ impl<O: Observer> AppHost for World<O> {
         self.endpoints[connection.0 as usize * 2].unwritten > 0
     }
 
+    fn write_abandonable_unit(&mut self, flow: FlowId, connection: ConnectionId, bytes: u64, created: Instant) {
+        let endpoint = self.opener_mut(connection);
+        match (&endpoint.agent, &mut endpoint.unit_io) {
+            // A stream of TCP takes it in frames; other transports whole.
+            (Agent::Tcp(_), Some(unit_io)) if unit_io.is_plain() => {
+                unit_io.push_in_frames(bytes);
+                endpoint.unwritten += bytes;
+                endpoint.write_in_frames();
+                self.enable_delivery_reports(flow);
+                self.forwarder.observer.on_unit(created, flow, bytes);
+            }
+            _ => self.write_unit(flow, connection, bytes, created),
+        }
+    }
+
+    fn abandon_unit(&mut self, flow: FlowId, connection: ConnectionId) {
+        let endpoint = self.opener_mut(connection);
+        let unsent = std::mem::take(&mut endpoint.unwritten);
+        if let Some(unit_io) = &mut endpoint.unit_io {
+            unit_io.shorten(unsent);
+        }
+        self.forwarder.observer.on_abandoned(flow, unsent);
+    }
+
     fn close(&mut self, connection: ConnectionId) {
         self.close_connection(connection);
     }
@@ -92,6 +118,11 @@ impl<O: Observer> AppHost for World<O> {
 
     fn received(&self, receiver: ReceiverId) -> u64 {
         self.endpoint_of(receiver).map_or(0, |id| self.endpoints[id.0 as usize].agent.received())
+    }
+
+    fn position(&self, receiver: ReceiverId) -> u64 {
+        let opener = self.endpoint_of(receiver).map(|id| &self.endpoints[id.peer().0 as usize]);
+        opener.and_then(|opener| opener.unit_io.as_deref()).map_or(0, UnitIo::position)
     }
 
     fn reply(&mut self, receiver: ReceiverId, bytes: u64, number: u64) {

@@ -49,7 +49,7 @@ impl Observer for Show {
             Playout::Lost(unit) => self.lost.push(unit),
             Playout::Late(_) => self.late += 1,
             Playout::Started(delay) => self.startup_delay = Some(delay),
-            Playout::Stalled | Playout::Delayed(_) => {}
+            Playout::Stalled | Playout::Delayed(_) | Playout::Requested(_) => {}
             Playout::Resumed(stall) => self.stalls.push(stall),
             Playout::Heartbeat(_) => self.heartbeats += 1,
             Playout::Report(_) => self.reports += 1,

@@ -8,7 +8,7 @@ pub use bola::Bola;
 pub use learn_to_adapt::LearnToAdapt;
 pub use throughput::Throughput;
 
-use super::Outlook;
+use super::{Outlook, Player};
 
 /// Chooses the rate of the next segment.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub enum RateRule {
     Bola(Bola),
     /// By learning from both, for low latency.
     LearnToAdapt(LearnToAdapt),
+    /// As a player does, which abandons segments.
+    Player(Player),
 }
 
 impl RateRule {
@@ -28,6 +30,8 @@ impl RateRule {
             Self::Throughput(rule) => rule.choose(outlook),
             Self::Bola(rule) => rule.choose(outlook),
             Self::LearnToAdapt(rule) => rule.choose(outlook),
+            // Players choose with what they see themselves.
+            Self::Player(_) => outlook.last,
         }
     }
 }

@@ -35,7 +35,7 @@ impl SegmentServer {
             }
             self.note_rung(io, request.rung, begins);
             // Delay counts from the film's time: a late request is delay, too.
-            io.write_unit_created(connection, self.ladder.bytes(request.rung), begins);
+            io.write_abandonable_unit(connection, self.ladder.bytes(request.rung), begins);
             self.part += 1;
             if self.part == self.ladder.parts {
                 self.part = 0;
@@ -62,6 +62,9 @@ impl SenderApp for SegmentServer {
     }
 
     fn on_request(&mut self, io: &mut dyn SenderIo, connection: ConnectionId, request: Request) {
+        if request.replaces {
+            io.abandon_unit(connection);
+        }
         self.requests.push_back(request);
         self.answer(io, connection);
     }

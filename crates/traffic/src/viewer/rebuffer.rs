@@ -69,6 +69,11 @@ impl Rebuffer {
         }
     }
 
+    /// Returns whether playback has started.
+    pub(super) fn has_started(&self) -> bool {
+        !matches!(self.state, State::Waiting { kind: Wait::Startup(_), .. })
+    }
+
     /// Returns the buffered playing time: of whole units, and the rest of the present one. All are equally long.
     pub(super) fn waiting(&self, now: Instant) -> Duration {
         let left = match self.state {

@@ -56,7 +56,8 @@ pub struct Endpoint {
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_buffer: Option<u32>,
-    /// Bytes written and not sent from which on the socket accepts no more: `TCP_NOTSENT_LOWAT` (default: no limit).
+    /// Bytes written and not sent from which on the socket accepts no more: `TCP_NOTSENT_LOWAT` (default: no limit; 128 KiB with
+    /// `segments` whose viewer abandons some).
     #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsent_limit: Option<u32>,
