@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SERVER: Final = "10.77.0.2"
 """The address of the far side of an emulated network."""
+SERVER_V6: Final = "[fd77::2]"
 ROUTED: Final = "203.0.113.7"
 """Of TEST-NET-3: no machine has it, so that it is routed to the endpoint."""
 MEGABYTES: Final = 3
@@ -99,10 +100,11 @@ class Machines:
 
     def traces(self) -> list[str]:
         """Return what a program has left: its device, its rules, forwarding."""
-        links, tables = self.server.run("ip", "link"), self.server.run("nft", "list", "ruleset")
+        links, rules = self.server.run("ip", "link"), self.server.run("nft", "list", "ruleset")
         forwards = self.server.run("cat", "/proc/sys/net/ipv4/ip_forward")
-        found = [DEVICE * (DEVICE in links), tables.strip(), "forwarding" * (forwards.strip() != "0")]
-        return [text for text in found if text]
+        has_rules = "earlybird" in rules or DEVICE in rules
+        found = {"device": DEVICE in links, "rules": has_rules, "forwarding": forwards.strip() != "0"}
+        return [name for name, is_left in found.items() if is_left]
 
 
 class Serving:
@@ -159,9 +161,11 @@ def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("listen", [f"{SERVER}:80", ":80", f"{ROUTED}:80"])
+@pytest.mark.parametrize("listen", [f"{SERVER}:80", ":80", f"{ROUTED}:80", f"{SERVER_V6}:80"])
 def test_a_file_arrives_byte_for_byte_over_a_lossy_link(machines: Machines, tmp_path: Path, listen: str) -> None:
-    address = ROUTED if listen.startswith(ROUTED) else SERVER
+    address = listen.removesuffix(":80") or SERVER
+    if address == SERVER_V6:
+        machines.server.run("sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/all/forwarding")
     with machines.serving(listen=listen) as served:
         machines.client.run("curl", "-sSf", "--max-time", "300", "-o", str(tmp_path / "copy"), f"http://{address}/film")
         report = served.until(lambda report: report["open"] == 0)
@@ -170,6 +174,17 @@ def test_a_file_arrives_byte_for_byte_over_a_lossy_link(machines: Machines, tmp_
     assert report["bytes_out"] > MEGABYTES << 20
     assert report["fast_retransmits"] > 0
     assert report["retransmissions"] > 0.01 * report["segments_sent"]
+
+
+@pytest.mark.skipif(not shutil.which("iptables"), reason="no iptables")
+def test_a_machine_that_refuses_to_forward_lets_the_packets_pass(machines: Machines) -> None:
+    machines.server.run("iptables", "-P", "FORWARD", "DROP")
+    try:
+        with machines.serving():
+            machines.client.run("curl", "-sSf", "--max-time", "300", "-o", "/dev/null", f"http://{SERVER}/film")
+        assert machines.server.run("iptables", "-S", "FORWARD") == "-P FORWARD DROP\n"
+    finally:
+        machines.server.run("iptables", "-P", "FORWARD", "ACCEPT")
 
 
 ASK_TOGETHER = """
@@ -345,7 +360,7 @@ def test_nothing_is_left_when_it_ends(machines: Machines, number: signal.Signals
     with machines.serving() as served:
         client = machines.client.start(sys.executable, "-c", CONNECT, SERVER)
         served.until(lambda report: report["open"] == 1)
-        assert len(machines.traces()) == len(["the device", "rules", "forwarding"])
+        assert machines.traces() == ["device", "rules", "forwarding"]
         served.process.send_signal(number)
         assert served.process.wait(HUNG) == {signal.SIGINT: 0, signal.SIGKILL: -9}[number]
         wait(lambda: not machines.traces())
