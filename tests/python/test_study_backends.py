@@ -177,6 +177,11 @@ PROGRAMS: Final[dict[str, tuple[tuple[str, ...], dict[str, Any], dict[str, Any]]
         {"player": "vlc", "carried": "kernel-cubic", "loss": 0.02},
         {"film-rate": "500k"},
     ),
+    "served-players": (
+        ("ffmpeg", "vlc", "nft", "pulseaudio"),
+        {"player": "vlc", "sender": "pert-er", "loss": 0.02},
+        {"film-rate": "500k"},
+    ),
     "how-long-confirmed": ((), {"sender": "cubic", "line": "0.5 %, 15 ms, 0.5", "backend": "live"}, {}),
     "quinn-validation": (("openssl", "cargo"), {"link": "10 Mb/s", "application": "film"}, {}),
 }

@@ -82,9 +82,9 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, film: Path, sender: str) -> None:
-        """Listen with a congestion control, which connections inherit."""
-        super().__init__(("", FILM_PORT), Handler, bind_and_activate=False)
+    def __init__(self, film: Path, sender: str, address: str = "") -> None:
+        """Listen with a congestion control, which connections inherit, at all addresses or one."""
+        super().__init__((address, FILM_PORT), Handler, bind_and_activate=False)
         self.film = film
         self.connections: list[socket.socket] = []
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sender.encode())
