@@ -6,6 +6,9 @@ use earlybird_transport::ScenarioError;
 /// Bits of a delivery opportunity.
 const BITS: f64 = 1500.0 * 8.0;
 
+/// Opportunities of a trace at most: an hour at 66 Mb/s, 160 MB of memory.
+const MOST: f64 = 2e7;
+
 /// Returns whether a text has a time and a rate per line, or a header that names a rate.
 pub(super) fn has_columns(text: &str) -> bool {
     let Some(first) = rows(text).into_iter().next() else { return false };
@@ -21,6 +24,10 @@ pub(super) fn opportunities(text: &str, file: &str) -> Result<Vec<u64>, Scenario
     for (spell, rate) in edges.windows(2).zip(&columns.rates) {
         let begin = sent;
         sent += rate * (spell[1] - spell[0]) / BITS;
+        if sent > MOST {
+            return Err(useless(file, "is too long", "2e7 packets of 1500 bytes at most, such as an hour at 66 Mb/s")
+                .hint("Times are in seconds and rates in Mb/s, unless names say otherwise."));
+        }
         // Sums of decimal numbers miss whole ones by a little.
         while ((times.len() + 1) as f64) <= sent + 1e-6 {
             let at = spell[0] + ((times.len() + 1) as f64 - begin) * BITS / rate;

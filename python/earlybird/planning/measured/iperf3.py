@@ -20,6 +20,7 @@ TABLE: Final = re.compile(r"^\[ *ID\] +Interval", re.MULTILINE)  # the heading o
 DATAGRAM_HEADERS: Final = 28  # bytes of IPv4 and UDP
 OVERLOAD: Final = 0.1
 """Share of lost datagrams from which on they tell that more was sent than the line carries, and not how the line is."""
+ALL: Final = 100.0  # per cent
 REACHED: Final = 0.9  # share of the rate that was asked for from which on the test was limited by it
 UDP_RATE: Final = 1_048_576  # bits per second of a stream over UDP unless `-b` says otherwise (iperf3(1))
 NEAR: Final = 0.01  # share by which a test over UDP misses its rate at most, as it sends by a timer
@@ -66,7 +67,7 @@ def _of_test(path: str | Path, test: dict[str, Any]) -> Measurements:
     end = test["end"]
     is_udp = number(end, "sum", "lost_percent") is not None or _is_udp(test)
     received = number(end, "sum_received", "bytes")
-    if received == 0 or not _sent(end):
+    if received == 0 or _sent(end) <= 0 or number(end, "sum", "lost_percent") == ALL:
         raise InputError(f"{path}: nothing arrived, so iperf3 transferred nothing. Repeat the measurement, for 10 s.")
     return _datagrams(path, test, end) if is_udp else _transfer(test, end)
 

@@ -27,11 +27,11 @@ def read(path: str | Path) -> Measurements:
     middle = number(document, "stats", "rtt", "median")
     if not isinstance(trips, list) or not all(isinstance(trip, dict) for trip in trips) or "stats" not in document:
         raise InputError(f"{path} is not {WHAT}: it has no `stats` and `round_trips`.")
-    if not middle:
-        raise InputError(f"{path}: none of {len(trips)} packets came back, which tells nothing of the line.")
-    shortest = number(document, "stats", "rtt", "min") or middle
     states = [str(trip.get("lost", "false")).lower() for trip in trips]
     pattern = describe_losses([state.startswith("true") for state in states])
+    if not middle or pattern.lost == pattern.packets:
+        raise InputError(f"{path}: none of {len(trips)} packets came back, which tells nothing of the line.")
+    shortest = number(document, "stats", "rtt", "min") or middle
     facts = [
         f"irtt: a round trip of {1e3 * middle / NANOSECONDS:.4g} ms, the median (shortest "
         f"{1e3 * shortest / NANOSECONDS:.4g})",

@@ -11,10 +11,12 @@ from earlybird.errors import InputError
 from earlybird.planning.jitter import jitter_of
 from earlybird.planning.measured.mtr import last_hop
 from earlybird.planning.measured.ping_lines import (
+    WRAPPED,
     Counts,
     Reply,
     counts_in,
     listed_in,
+    number_in,
     reply_in,
     seconds_in,
     summary_in,
@@ -43,7 +45,7 @@ SPACING: Final = 1.0  # seconds between pings unless another time is asked for (
 
 def read(path: str | Path) -> Measurements:
     """Read the round trip, its spread, and the losses, which count as those of the film's way: the careful side."""
-    text = NO_NUMBER.sub("", text_of(path, "what ping prints"))
+    text = WRAPPED.sub(r"\1 ", NO_NUMBER.sub("", text_of(path, "what ping prints")))
     runs = last_hop(path, text) or _runs(path, text.splitlines())
     sent, received = (sum(getattr(run, key) for run in runs) for key in ("sent", "received"))
     if not sent:
@@ -51,8 +53,8 @@ def read(path: str | Path) -> Measurements:
     known = _round_trip(runs)
     if known is None:
         raise InputError(
-            f"{path}: none of {sent} pings came back, which tells nothing of the line. The way may block ICMP: measure "
-            "with iperf3 or irtt, or give --rtt."
+            f"{path}: {_unknown(runs, sent)}, which tells nothing of the line. The way may block ICMP: measure with "
+            "iperf3 or irtt, or give --rtt."
         )
     middle, words = known
     jitter = jitter_of([reply.milliseconds / 1e3 for run in runs for reply in run.unique], _spacing(runs))
@@ -76,6 +78,13 @@ def read(path: str | Path) -> Measurements:
     )
 
 
+def _unknown(runs: Sequence[Run], sent: int) -> str:
+    """Return why there is no round trip: Windows counts answers of routers as replies, and lines may be left out."""
+    if any(run.counts and run.counts.received for run in runs):
+        return f"none of {sent} pings has a time, as hosts are unreachable or lines were left out"
+    return f"none of {sent} pings came back"
+
+
 def _spacing(runs: Sequence[Run]) -> float:
     """Return the seconds between pings."""
     return next((run.seconds / (run.sent - 1) for run in runs if run.seconds and run.sent > 1), SPACING)
@@ -92,11 +101,11 @@ def _round_trip(runs: Sequence[Run]) -> tuple[float, str] | None:
     times = np.array([reply.milliseconds for run in runs for reply in run.unique])
     if len(times):
         return _of_times(times)
-    summaries = [run.summary for run in runs if run.summary]
+    summaries = [(*run.summary, run.received) for run in runs if run.summary and run.received]
     if not summaries:
         return None
     shortest, longest = min(one[0] for one in summaries), max(one[2] for one in summaries)
-    mean = float(np.mean([one[1] for one in summaries]))
+    mean = float(np.average([one[1] for one in summaries], weights=[one[3] for one in summaries]))
     words = f"the mean, as no reply is listed (shortest {shortest:.4g}, longest {longest:.4g})"
     return mean, words  # one outlier may be the longest: its frequency is not known
 
@@ -139,8 +148,10 @@ def _take(line: str, runs: list[Run]) -> None:
         if _begins_anew(runs[-1], reply):
             runs.append(Run())
         runs[-1].replies.append(reply)
-    elif line.strip() and runs[-1].replies and not runs[-1].counts:
-        runs[-1].missed += 1
+    elif not runs[-1].counts:
+        number = number_in(line)
+        runs[-1].unanswered += [] if number is None else [number]
+        runs[-1].missed += bool(line.strip() and runs[-1].replies)
 
 
 def _begins_anew(run: Run, reply: Reply) -> bool:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 NUMBER: Final = r"\d+(?:[.,]\d*)?"
-UNIT: Final = r"[^\s\d=<>:;,.()%/]{1,6}"
+UNIT: Final = r"[^\s\d=<>:;,.()%/\[\]{}|\"'*#-]{1,6}"
 
 TIME: Final = re.compile(rf"[=<]\s*({NUMBER})\s*({UNIT})(?!\S*\s*[=<])")
 """The time of a reply: a number whose unit is not the name of the next value (`ttl=58 time=20.1 ms`)."""
@@ -24,6 +24,7 @@ ROUTEROS: Final = re.compile(r"^\s*(\d+)\s+\S+\s+\d+\s+\d+\s+((?:\d+s)?(?:\d+ms)
 PARTS: Final = re.compile(r"(\d+)(s|ms|us)")
 
 SEQUENCE: Final = re.compile(r"seq\s*[=:]?\s*(\d+)", re.IGNORECASE)
+FPING_NUMBER: Final = re.compile(r"\s:\s\[(\d+)\],")
 DUPLICATE: Final = re.compile(r"\(DUP!?\)", re.IGNORECASE)
 FAILED: Final = re.compile(
     r"no response|timed? ?out|unreachable|refused|fail|no answer|no reply|expired|exceeded|closed|error", re.IGNORECASE
@@ -34,11 +35,13 @@ PERCENT: Final = re.compile(r"(\d+(?:[.,]\d+)?)\s*[%％]")
 WHOLE: Final = re.compile(r"(?<![\d.,+:/\w])(\d+)(?![\d.:/]|,\d)")
 SLASHES: Final = re.compile(r"(\d+)/(\d+)/(\d+(?:\.\d+)?)%")
 """`xmt/rcv/%loss = 4/3/25%` (fping)"""
-TRIPLE: Final = re.compile(r"\s[=:]\s(\d+)\D{1,40}\s[=:]\s(\d+)\D{1,40}\s[=:]\s(\d+)(?![\d.])")
+WRAPPED: Final = re.compile(r"(\s=\s+\d+,)[ \t]*\r?\n[ \t]*")
+"""A line break within a summary: `Trasmessi = 4, Ricevuti = 3,` and then `Persi = 1 (25% persi)` (Windows, Italian)."""
+TRIPLE: Final = re.compile(r"\s[=:]\s+(\d+)\D{1,40}\s[=:]\s+(\d+)\D{1,40}\s[=:]\s+(\d+)(?![\d.])")
 """`Pakete: Gesendet = 10, Empfangen = 8, Verloren = 2` (Windows)"""
 SUMMARY: Final = re.compile(rf"=\s*({NUMBER})/({NUMBER})/({NUMBER})(?!\s*%)")
 """`rtt min/avg/max/mdev = 19,028/20,214/21,400/1,186 ms`"""
-EXTREMES: Final = re.compile(rf"\s=\s({NUMBER})\D{{1,40}}\s=\s({NUMBER})\D{{1,40}}\s=\s({NUMBER})\D*$")
+EXTREMES: Final = re.compile(rf"\s=\s+({NUMBER})\D{{1,40}}\s=\s+({NUMBER})\D{{1,40}}\s=\s+({NUMBER})\D*$")
 """`Minimum = 22ms, Maximum = 31ms, Mittelwert = 24ms` (Windows)"""
 DURATION: Final = re.compile(rf"[%％].*?(\d+)\s*{UNIT}\s*$")
 """`600 packets transmitted, 600 received, 0% packet loss, time 120300ms`"""
@@ -90,8 +93,13 @@ def reply_in(line: str) -> Reply | None:
     if not times:
         return None
     value, unit = times[-1]
-    sequence = SEQUENCE.search(line)
-    return Reply(plain(value) / PER_MILLISECOND.get(unit.lower(), 1.0), int(sequence[1]) if sequence else None)
+    return Reply(plain(value) / PER_MILLISECOND.get(unit.lower(), 1.0), number_in(line))
+
+
+def number_in(line: str) -> int | None:
+    """Return the number of the try that a line is about, whether it was answered or not."""
+    found = SEQUENCE.search(line) or FPING_NUMBER.search(line)
+    return int(found[1]) if found else None
 
 
 def counts_in(line: str) -> Counts | None:

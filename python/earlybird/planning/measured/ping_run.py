@@ -19,6 +19,7 @@ class Run:
 
     replies: list[Reply] = dataclasses.field(default_factory=list)
     missed: int = 0
+    unanswered: list[int] = dataclasses.field(default_factory=list)  # numbers that lines name and that are no replies
     counts: Counts | None = None
     summary: tuple[float, float, float] | None = None
     seconds: float | None = None  # that it took, by its summary
@@ -50,7 +51,10 @@ class Run:
         if self.counts:
             return max(self.counts.sent, len(self.unique))
         if self._is_numbered:
-            return max(self.numbers) - min(self.numbers) + 1
+            last = self.numbers[-1]
+            beyond = [last + (number - last + FAR_BACK) % NUMBERS - FAR_BACK for number in self.unanswered]
+            tried = [*self.numbers, *beyond]
+            return max(tried) - min(tried) + 1
         return len(self.replies) + self.missed
 
     @property
