@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -336,6 +337,11 @@ def test_without_losses_today_s_sender_stays(lossless: Plan) -> None:
     assert lossless.choice is lossless.baseline
     assert lossless.answer.startswith("Stay with cubic, your sender today: start after ")
     assert lossless.answer.count(". ") == 1
+
+
+def test_a_plan_printed_pages_in_a_notebook(lossless: Plan) -> None:
+    assert re.fullmatch(r"<Plan: Stay with cubic, your sender today: start after [^\n]*\.>", repr(lossless))
+    assert len(repr(lossless.results[0])) < 1000
 
 
 def test_a_quicker_sender_is_set_beside_today_s() -> None:

@@ -148,6 +148,9 @@ def test_remarks_on_a_film_are_shown() -> None:
         ({"max_late": "x"}, "max_late", "max-late = x"),
         ({"duration": "-3s"}, "duration", "duration = -3s"),
         ({"queue": "much"}, "queue", "queue = much"),
+        ({"outage": "2s@1s 2s"}, "outage", "outage = 2s: a length and a start"),
+        ({"policer": "10Mb/s"}, "policer", "policer = 10Mb/s: a rate and the size"),
+        ({"arq": "10%,8"}, "arq", "arq: `8` has no unit"),
     ],
 )
 def test_an_error_is_at_its_field(client: TestClient, values: dict[str, str], field: str, message: str) -> None:

@@ -88,7 +88,7 @@ class CandidateResult:
     candidate: Candidate
     delay_needed: Estimate
     formula: FormulaEstimate
-    sessions: tuple[Session, ...]
+    sessions: tuple[Session, ...] = dataclasses.field(repr=False)
 
     @property
     def startup_delay(self) -> float:
@@ -141,6 +141,10 @@ class Plan:
     larger_queue: Plan | None = None  # the same with a large queue, if the queue is assumed and drops packets
     cake: Plan | None = None  # the same with other traffic and CAKE, if the queue makes the other traffic noticeable
     interface: str | None = None  # of the server, to the viewers
+
+    def __repr__(self) -> str:
+        """Describe it in a line: sessions of all senders would fill pages."""
+        return f"<Plan: {self.answer.partition('. ')[0].rstrip('.')}.>"
 
     @property
     def baseline(self) -> CandidateResult:

@@ -92,6 +92,9 @@ GROUPS: Final = (
         (
             Field("queue", "Queue"),
             Field("burst", "Burst length", "number"),
+            Field("outage", "Outages (separated by spaces)"),
+            Field("policer", "Policer"),
+            Field("arq", "Retransmission by the link"),
             Field("beside", "Other traffic"),
             Field("viewers", "Viewers", "number"),
         ),
@@ -104,6 +107,7 @@ GROUPS: Final = (
             Field("max_late", "Late frames allowed"),
             Field("duration", "Session"),
             Field("seeds", "Number of sessions", "number"),
+            Field("interface", "Server's network interface"),
         ),
     ),
 )
@@ -117,6 +121,8 @@ def request_of(values: Mapping[str, str], clip: Path | None, measured: Sequence[
     given.pop("clip", None)  # the name of the file; so has `measured`
     if names := given.pop("transport", None):
         given["transports"] = re.split(r"[\s,]+", names)
+    if outages := given.pop("outage", None):
+        given["outages"] = outages.split()
     if "goal" in given and given["goal"] not in ALL["goal"].choices:
         raise InputError(f"goal = {given['goal']}: one of {', '.join(ALL['goal'].choices)}.")
     if "burst" in given:
