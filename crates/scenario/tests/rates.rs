@@ -95,7 +95,10 @@ fn a_trace_without_dates_that_are_numbers_has_a_line_a_second() {
 #[rstest]
 #[case("0 8\n0 4\n", "`trace` has times that do not rise; allowed: at least two lines with rising times.")]
 #[case("0 0\n1 0\n", "`trace` has no rates; allowed: rates of 0 or more, and one of them above.")]
-#[case("0 4\n1e300 3\n", "`trace` is too long; allowed: 2e7 packets of 1500 bytes at most, such as an hour at 66 Mb/s. hint: Times are in seconds and rates in Mb/s, unless names say otherwise.")]
+#[case(
+    "0 4\n1e300 3\n",
+    "`trace` is too long; allowed: 2e7 packets of 1500 bytes at most, such as an hour at 66 Mb/s. hint: Times are in seconds and rates in Mb/s, unless names say otherwise."
+)]
 #[case(
     "time,place,rate\n0,here,2\n",
     "`trace` has times that do not rise; allowed: at least two lines with rising times."
