@@ -6,9 +6,11 @@ import io
 import json
 import socket
 import struct
+import threading
 import time
 import urllib.error
 import urllib.request
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +18,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from rich.console import Console
 
 from earlybird.cli.live import SECONDS, SIGNS, Minute, Screen, curve, relay_line
-from earlybird.cli.prometheus import METRICS, STALE, LastReport, serving
+from earlybird.cli.prometheus import METRICS, MOST_CONNECTIONS, STALE, LastReport, serving
 from earlybird.errors import InputError
 from earlybird.plots.chart import Curve
 from earlybird.plots.states import relay_panels
@@ -275,6 +277,19 @@ def test_a_client_of_prometheus_that_vanishes_gave_a_traceback(capfd: pytest.Cap
         assert fetch(port)[1] == exposed(report(1))
         time.sleep(0.5)  # the threads of the clients end
     assert capfd.readouterr().err == ""
+
+
+def test_slow_clients_of_prometheus_took_a_thread_each_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("earlybird.cli.prometheus.PATIENCE", 1.0)
+    port, before = free_port(socket.SOCK_STREAM), threading.active_count()
+    with serving(str(port)) as take, ExitStack() as clients:
+        for _ in range(100):
+            client = clients.enter_context(socket.create_connection(("127.0.0.1", port)))
+            client.sendall(b"GET /metrics HTTP/1.1\r\nX-")
+        assert threading.active_count() - before <= MOST_CONNECTIONS + 1
+        time.sleep(2.5)  # longer than the server waits for the rest
+        take(report(1))
+        assert fetch(port)[1] == exposed(report(1))
 
 
 @pytest.mark.parametrize("address", ["", "x", "0", "host", "host:x", "99999", "127.0.0.1:"])

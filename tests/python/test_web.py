@@ -188,6 +188,7 @@ def test_a_page_of_another_name_is_refused(client: TestClient) -> None:
         {"origin": "http://attacker.example"},
         {"origin": "http://127.0.0.1:8000"},
         {"origin": "null"},
+        {"origin": "http://[attacker"},
         {"sec-fetch-site": "cross-site"},
     ],
 )

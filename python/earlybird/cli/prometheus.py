@@ -17,10 +17,12 @@ from earlybird.errors import InputError, because
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from socket import socket
-    from socketserver import BaseServer
+    from socketserver import TCPServer
 
 STALE = 3.0  # seconds after which a report, of which there is one each second, is too old to be served
 HERE = "127.0.0.1"
+PATIENCE = 5.0  # seconds that the server waits for the next bytes of a request
+MOST_CONNECTIONS = 16  # at the same time; Prometheus needs one
 
 
 class Metric(NamedTuple):
@@ -111,6 +113,7 @@ def serving(address: str, exported: Exported = TRANSMIT) -> Iterator[Callable[[d
     except OSError as error:
         raise InputError(f"--prometheus {address}: {because(error)}.") from error
     _tolerate_vanished_clients(server)
+    _limit(server)
     try:
         yield last.take
     finally:
@@ -119,7 +122,25 @@ def serving(address: str, exported: Exported = TRANSMIT) -> Iterator[Callable[[d
         server.server_close()
 
 
-def _tolerate_vanished_clients(server: BaseServer) -> None:
+def _limit(server: TCPServer) -> None:
+    """Let the server refuse newcomers beyond `MOST_CONNECTIONS`, and end requests that stand still."""
+    server.RequestHandlerClass.timeout = PATIENCE  # type: ignore[attr-defined]
+    connections, shut = set[object](), server.shutdown_request
+
+    def is_taken(request: socket | tuple[bytes, socket], client_address: object) -> bool:
+        if is_free := len(connections) < MOST_CONNECTIONS:
+            connections.add(request)
+        return is_free
+
+    def end(request: socket | tuple[bytes, socket]) -> None:
+        connections.discard(request)
+        shut(request)
+
+    server.verify_request = is_taken  # type: ignore[method-assign]
+    server.shutdown_request = end  # type: ignore[method-assign]
+
+
+def _tolerate_vanished_clients(server: TCPServer) -> None:
     """Let the server print nothing about a client that has gone before its answer."""
     handle = server.handle_error
 

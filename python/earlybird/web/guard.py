@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -50,7 +49,7 @@ def is_from_here(headers: Headers) -> bool:
     """Return whether a page of this server sent a request; browsers name the page's origin with every POST."""
     origin = headers.get("origin")
     if origin is not None:
-        return bool(urlsplit(origin).netloc == headers.get("host"))
+        return origin.partition("://")[2] == headers.get("host")
     return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
 
 
