@@ -89,7 +89,7 @@ fn a_player_waited_for_a_segment_that_the_line_no_longer_carried() {
 #[test]
 fn bytes_of_an_abandoned_segment_crossed_the_link_for_ever() {
     for player in ["hls.js", "dash.js"] {
-        // What waited for room in the socket of the server was never sent. At the end a segment of the lowest rate may be on its way.
+        // The rest that waited for room in the socket was never sent. At the end a segment of the lowest rate may be in flight.
         let unsent = unsent(&fallen(player));
         assert!(unsent > 500_000, "{player}: {unsent} bytes");
     }

@@ -102,7 +102,7 @@ pub(crate) struct Download {
     pub(crate) segment: u64,
     pub(crate) rung: usize,
     pub(crate) requested: Instant,
-    /// When its first bytes arrived.
+    /// The time at which its first bytes arrived.
     pub(crate) first: Option<Instant>,
     /// Bytes that have arrived, and all.
     pub(crate) loaded: u64,

@@ -8,7 +8,7 @@ pub(super) struct Requests {
     made: u64,
     /// Numbers of those that were abandoned, rising.
     abandoned: Vec<u64>,
-    /// Where the answer to the last request begins in the stream; unknown until the one before it has ended.
+    /// The position in the stream at which the answer to the last request begins; unknown until the one before it has ended.
     begins: Option<u64>,
 }
 

@@ -86,7 +86,7 @@ impl DashJs {
         }
         let rung = view.highest_within(throughput);
         let rest = (download.total - download.loaded) as f64;
-        // What is left must be more than the whole segment at the other rate.
+        // The rest must be more than the whole segment at the other rate.
         (rest > total * view.rates[rung] / view.rates[download.rung]).then(|| {
             (self.abandoned, self.held_until, self.rung) = (Some(download.segment), view.now + HOLD, rung);
             rung

@@ -234,7 +234,7 @@ mod tests {
         conforms(Area::Traffic, "Segments: hls.js", source, compared, "three of three");
     }
 
-    /// What is abandoned after some seconds with so many bytes and a buffer, worked out by hand from `_abandonRulesCheck`.
+    /// Returns for which rate a segment is abandoned after some seconds with so many bytes and a buffer, worked out by hand from `_abandonRulesCheck`.
     fn check(seconds: f64, rung: usize, loaded: u64, buffer: f64) -> Option<usize> {
         HlsJs::new(false).check(view(seconds, buffer), &download(rung, loaded))
     }

@@ -10,7 +10,7 @@ pub struct Shaka {
     estimator: Option<FastAndSlow>,
     sampled: u64,
     rung: Option<usize>,
-    /// When a rate was chosen last; `None` before the estimate is good.
+    /// The time at which a rate was chosen last; `None` before the estimate is good.
     chosen: Option<Instant>,
     /// The request whose progress is seen, and the time and bytes of the last progress.
     progress: Option<(Instant, Instant, u64)>,
