@@ -7,7 +7,8 @@ A question is a line, other traffic and a sender in use, drawn with a seed. The 
 times, and plans with what ping prints. Then the chosen sender plays sessions in real time over the true line, emulated:
 over this kernel's TCP where it has the sender, by `earlybird transmit` or SRT's relay, otherwise over our stack. A
 session holds if it needs no longer delay than the plan states; a question holds if nine of ten sessions do. Sessions
-that the machine disturbed are made again, at most five times.
+that the machine disturbed, or in which the emulator held a packet back for a tenth of that delay, are made again, at
+most five times.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ ATTEMPTS: Final = 5
 HOLD: Final = 0.9  # of the sessions
 SETTLING: Final = 10.0  # seconds in which relays find each other
 MOST_ADDED: Final = 5000  # µs by which the emulator may be late with one packet in a hundred
+STALL: Final = 0.1  # of the stated delay, by which it may be late with any packet: the latest frames decide
 TRANSMIT: Final = "transmit"
 VERDICTS: Final = {True: "", False: "  FAILS", None: "  not tried"}
 RELAYED: Final = ("earlybird-rt", "srt")  # senders that `earlybird transmit` and SRT's relay are
@@ -175,7 +177,8 @@ def session(question: Question, found: Plan, backend: str, seed: int) -> float |
 def played(question: Question, found: Plan, backend: str, seed: int) -> float | None:
     """Play a session in a backend."""
     result = ScenarioRun(resolve(document(question, found, backend))).make(seed)
-    if result.summary["disturbed"]:
+    added = result.table("added_delay")["added_delay_us"].to_numpy().max()
+    if result.summary["disturbed"] or added > STALL * 1e6 * found.longest_delay:
         return None
     frames = result.table("deliveries")
     frames = frames.filter(frames["flow"] == f"{GROUP}0")
