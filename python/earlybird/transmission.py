@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from earlybird import _core
@@ -19,8 +20,9 @@ def transmit(
 
     One of the two is another relay: ``eb://host:port`` calls it, ``eb://:port`` waits for it. Options follow
     ``?``: ``latency`` (milliseconds, 120), ``transport`` (``earlybird-rt``), ``streamid``, ``mode``
-    (``caller``, ``listener``), ``conntimeo``, ``peeridletimeo`` (milliseconds, 3000 and 5000), ``maxpeers`` (64). The
-    larger latency of both sides applies. A file begins when the first relay is connected. If an address is invalid, or
+    (``caller``, ``listener``), ``passphrase`` or ``keyfile`` (the same on both sides; the environment variable
+    ``EARLYBIRD_PASSPHRASE`` is used without them), ``insecure=1`` (a listener for other hosts without a key),
+    ``conntimeo``, ``peeridletimeo`` (milliseconds, 3000 and 5000), ``maxpeers`` (64). The larger latency of both sides applies. A file begins when the first relay is connected. If an address is invalid, or
     the combination is not supported, an `InputError` is raised.
 
     `watch` is called many times a second: with a report once a second, otherwise with `None`. If it returns false,
@@ -31,7 +33,7 @@ def transmit(
     ``bytes`` read from the source or received; ``bytesOut`` delivered, counted for each receiver; ``pktSndDrop``,
     units dropped before they were sent, or given up later; ``pktRetrans``, retransmitted segments; ``pktRcvDrop``,
     units that were incomplete at their playout time; ``pktRcvBelated``, units that arrived late; ``refused``, units
-    that the destination did not read; ``unitsLeft`` and ``bytesLeft``, not read two seconds after the last playout,
+    that the destination did not read; ``pktRcvUndecrypt``, datagrams that were not made with the key; ``unitsLeft`` and ``bytesLeft``, not read two seconds after the last playout,
     when the relay was asked to end; ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``.
     """
     _check_protocols(source, destination)
@@ -60,12 +62,14 @@ THROUGH_FFMPEG: Final = ("srt", "rtmp", "rtmps", "rtsp", "rist")
 def _check_protocols(source: str, destination: str) -> None:
     """Raise InputError with the commands to use if an address has a protocol for which FFmpeg is needed."""
     if _scheme(source) in THROUGH_FFMPEG:
+        destination = redacted(destination)
         read = f"ffmpeg -i '{_listening(source)}' -c copy -f mpegts 'udp://127.0.0.1:1234?pkt_size=1316'"
         raise InputError(
             f"`{source}`: transmit does not read {_scheme(source).upper()}; FFmpeg does: "
             f"{read} & earlybird transmit udp://:1234 '{destination}'"
         )
     if _scheme(destination) in THROUGH_FFMPEG:
+        source = redacted(source)
         muxer = "flv" if _scheme(destination).startswith("rtmp") else "mpegts"
         write = f"ffmpeg -i udp://127.0.0.1:1234 -c copy -f {muxer} '{_listening(destination)}'"
         raise InputError(
@@ -90,6 +94,11 @@ def check_address(text: str) -> None:
         _core.check_address(text)
     except ValueError as error:
         raise InputError(str(error)) from error
+
+
+def redacted(address: str) -> str:
+    """Return an address without its passphrase, for messages."""
+    return re.sub(r"(passphrase=)[^&]*", r"\1…", address)
 
 
 def path_in(address: str) -> str | None:

@@ -86,9 +86,9 @@ def test_an_ordinary_user_may(part: str) -> None:
 
 
 def test_a_port_of_roots_is_named() -> None:
-    script = DROP + "transmit('udp://:4999', 'eb://:80?mode=listener')"
+    script = DROP + "transmit('udp://:4999', 'eb://:80?insecure=1')"
     finished = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True, timeout=HUNG)
     lowest = REPOSITORY.joinpath("/proc/sys/net/ipv4/ip_unprivileged_port_start").read_text()
     if int(lowest) <= 80:
         pytest.skip("every port is everybody's here")
-    assert "eb://:80?mode=listener: Ports below 1024 need root." in finished.stderr
+    assert "eb://:80?insecure=1: Ports below 1024 need root." in finished.stderr

@@ -162,7 +162,7 @@ def test_a_player_that_stops_reading_is_named_at_the_end(clip: Path, tmp_path: P
     os.mkfifo(pipe)
     options = "latency=100&transport=cubic-rack"
     with (
-        relay("-q", f"file:{clip}", f"eb://:{port}?{options}") as sender,
+        relay("-q", f"file:{clip}", f"eb://:{port}?insecure=1&{options}") as sender,
         relay("-q", f"eb://127.0.0.1:{port}?{options}", f"file:{pipe}") as receiver,
         pipe.open("rb", buffering=0) as player,
     ):
@@ -200,7 +200,7 @@ def test_a_killed_sender_reconnects(clip: Path) -> None:
         ("nonsense", "eb://:1", ["nonsense", "udp://"]),
         ("udp://:5000", "udp://:5001", ["eb://"]),
         ("udp://:5000", "eb://:1?latncy=3", ["latncy", "latency"]),
-        ("udp://:5000", "eb://:4201?transport=cubik", ["cubik", "cubic"]),
+        ("udp://:5000", "eb://:4201?insecure=1&transport=cubik", ["cubik", "cubic"]),
         ("file:/no/such/file.ts", "eb://127.0.0.1:4201", ["/no/such/file.ts", "No such file"]),
     ],
 )
@@ -247,6 +247,6 @@ def test_a_file_that_is_no_stream_was_reported_only_once_a_receiver_came(
     (tmp_path / "text.ts").write_bytes(b"no stream" * 10_000)
     (tmp_path / "empty.ts").touch()
     shutil.copy(CLIP, tmp_path / "clip.mp4")
-    message = complaint(earlybird("transmit", "-q", f"file:{tmp_path / name}", f"eb://:{free_port()}"))
+    message = complaint(earlybird("transmit", "-q", f"file:{tmp_path / name}", f"eb://:{free_port()}?insecure=1"))
     assert "not an MPEG transport stream" in message
     assert f"{tmp_path / name}" in message

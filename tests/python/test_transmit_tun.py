@@ -31,7 +31,7 @@ def relay(version: int, source: str, destination: str) -> list[str]:
 @pytest.mark.parametrize("version", [4, 6])
 def test_a_file_arrives_byte_for_byte_over_ip_itself(clip: Path, tmp_path: Path, version: int) -> None:
     copy = tmp_path / "copy.ts"
-    waits = f"eb://{FAR[version]}:4201?mode=listener&via=tun&latency=400"
+    waits = f"eb://{FAR[version]}:4201?mode=listener&via=tun&insecure=1&latency=400"
     calls = f"eb://{FAR[version]}:4201?via=tun&local={NEAR[version].strip('[]')}&device=caller&latency=400"
     shape = link(rate="20M", delay="20ms", loss="1%")
     receiver, sender = relay(version, calls, f"file:{copy}"), relay(version, f"file:{clip}", waits)

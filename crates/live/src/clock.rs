@@ -29,6 +29,14 @@ impl Clock for MonotonicClock {
     }
 }
 
+/// Returns the time since 1970 by the clock of the machine, which may be wrong.
+#[expect(clippy::disallowed_methods, reason = "this is the clock")]
+pub fn unix_time() -> Duration {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    // A clock before 1970 is as wrong as one of 1970.
+    Duration::from_nanos(since.map_or(0, |since| since.as_nanos() as u64))
+}
+
 /// A clock that only moves when it is set, for tests. Clones share the same time.
 #[derive(Clone, Debug, Default)]
 pub struct ManualClock(Rc<Cell<Instant>>);

@@ -42,7 +42,7 @@ mod error;
 mod event;
 mod stack;
 
-pub use clock::{Clock, ManualClock, MonotonicClock};
+pub use clock::{Clock, ManualClock, MonotonicClock, unix_time};
 pub use driver::{Application, Driver, Handle, Spawned, spawn};
 pub use error::Error;
 pub use event::Event;

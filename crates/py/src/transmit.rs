@@ -78,6 +78,7 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     dict.set_item("pktRetrans", report.counters.retransmissions)?;
     dict.set_item("pktRcvDrop", report.counters.lost)?;
     dict.set_item("pktRcvBelated", report.counters.late)?;
+    dict.set_item("pktRcvUndecrypt", report.counters.undecrypted)?;
     dict.set_item("refused", report.counters.refused)?;
     dict.set_item("unitsLeft", report.unsent.units)?;
     dict.set_item("bytesLeft", report.unsent.bytes)?;

@@ -1,5 +1,6 @@
 //! Addresses of sources, sinks and relays, in the syntax of `srt-live-transmit`.
 
+use crate::secret::{Secret, redacted};
 use earlybird_units::Duration;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -32,6 +33,8 @@ pub struct RelayAddress {
     pub is_listener: bool,
     /// The encapsulation of segments.
     pub via: Via,
+    /// The secret that both relays share; `None` if nothing is encrypted.
+    pub secret: Option<Secret>,
     /// Time from the source to playout, in addition to the transit time of the path.
     pub latency: Duration,
     /// The name of the transport, as in scenarios.
@@ -91,6 +94,11 @@ impl Address {
     ///
     /// If the address is invalid; the error names the problem and what is allowed.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
+        Self::parse_with(text, std::env::var(PASSPHRASE_VARIABLE).ok().filter(|passphrase| !passphrase.is_empty()))
+    }
+
+    /// Parses an address; `passphrase` is that of addresses without an option for it.
+    fn parse_with(text: &str, passphrase: Option<String>) -> Result<Self, AddressError> {
         if text == "-" || text == "file://con" {
             return Ok(Self::File("-".into()));
         }
@@ -107,7 +115,7 @@ impl Address {
             "rtp" => Ok(Self::Rtp(options.plain_socket()?)),
             "tcp" => Ok(Self::Tcp(options.plain_socket()?)),
             "http" => Ok(Self::Http(options.plain_socket()?)),
-            "eb" => options.relay().map(Self::Relay),
+            "eb" => options.relay(passphrase).map(Self::Relay),
             other => {
                 Err(error(text, &format!("has the {}; allowed: {SCHEME_LIST}", unknown("scheme", other, &SCHEMES))))
             }
@@ -116,7 +124,7 @@ impl Address {
 }
 
 fn error(text: &str, what: &str) -> AddressError {
-    AddressError(format!("`{text}` {what}."))
+    AddressError(format!("`{}` {what}.", redacted(text)))
 }
 
 /// The host, port and options of an address.
@@ -126,8 +134,23 @@ struct Options<'a> {
 }
 
 /// The options of eb://.
-const OPTIONS: [&str; 10] =
-    ["latency", "transport", "mode", "streamid", "via", "device", "local", "conntimeo", "peeridletimeo", "maxpeers"];
+const OPTIONS: [&str; 13] = [
+    "latency",
+    "transport",
+    "mode",
+    "streamid",
+    "passphrase",
+    "keyfile",
+    "insecure",
+    "via",
+    "device",
+    "local",
+    "conntimeo",
+    "peeridletimeo",
+    "maxpeers",
+];
+/// The environment variable with the passphrase of addresses without an option for it.
+const PASSPHRASE_VARIABLE: &str = "EARLYBIRD_PASSPHRASE";
 /// The options that need via=tun.
 const TUN_OPTIONS: [&str; 2] = ["device", "local"];
 /// The default of `maxpeers`: each peer takes the rate of the stream once.
@@ -172,7 +195,7 @@ impl Options<'_> {
         self.has_no_host() || matches!(self.url.host_str(), Some("0.0.0.0" | "[::]"))
     }
 
-    fn relay(&self) -> Result<RelayAddress, AddressError> {
+    fn relay(&self, passphrase: Option<String>) -> Result<RelayAddress, AddressError> {
         self.check_options()?;
         let is_listener = match self.option("mode").as_deref() {
             None => self.is_wildcard(),
@@ -184,10 +207,14 @@ impl Options<'_> {
             return Err(error(self.text, "names no host: a caller needs one"));
         }
         let socket = self.socket()?;
+        let via = self.via(socket, is_listener)?;
+        let secret = self.secret(passphrase)?;
+        self.check_secrecy(secret.as_ref(), &via, is_listener && !socket.ip().is_loopback())?;
         Ok(RelayAddress {
             socket,
             is_listener,
-            via: self.via(socket, is_listener)?,
+            via,
+            secret,
             latency: self.time("latency", LATENCY, LONGEST)?,
             transport: self.option("transport").unwrap_or_else(|| "earlybird-rt".into()),
             stream: self.option("streamid").unwrap_or_default(),
@@ -215,6 +242,53 @@ impl Options<'_> {
                 Err(error(self.text, &format!("has the path `{path}`; use `?streamid=` for the name of the stream")))
             }
         }
+    }
+
+    /// Returns the secret of the options, or else the passphrase of the environment.
+    fn secret(&self, passphrase: Option<String>) -> Result<Option<Secret>, AddressError> {
+        if self.url.fragment().is_some() {
+            return Err(error(self.text, "has a `#`, which ends an address: write %23"));
+        }
+        let option = Secret::passphrase_in(self.url.query().unwrap_or_default());
+        let file = self.option("keyfile").map(|path| Secret::File(path.into()));
+        let secret = match (option, file, self.is_insecure()?) {
+            (Some(_), Some(_), _) => return Err(error(self.text, "has passphrase= and keyfile=; only one is allowed")),
+            (Some(_), _, true) | (_, Some(_), true) => {
+                return Err(error(self.text, "has a key and insecure=1; only one is allowed"));
+            }
+            (None, None, true) => None,
+            (Some(own), None, false) => Some(Secret::Passphrase(own)),
+            (None, Some(file), false) => Some(file),
+            (None, None, false) => passphrase.map(Secret::Passphrase),
+        };
+        let checked = secret.as_ref().map_or(Ok(()), Secret::check);
+        checked.map_err(|cause| error(self.text, &format!("needs another passphrase: it {cause}")))?;
+        Ok(secret)
+    }
+
+    fn is_insecure(&self) -> Result<bool, AddressError> {
+        match self.option("insecure").as_deref() {
+            None | Some("0") => Ok(false),
+            Some("1") => Ok(true),
+            Some(other) => Err(error(self.text, &format!("has insecure={other}; allowed: 0, 1"))),
+        }
+    }
+
+    /// Refuses a listener that other hosts reach without a key, and a key where nothing is encrypted.
+    fn check_secrecy(&self, secret: Option<&Secret>, via: &Via, is_reachable: bool) -> Result<(), AddressError> {
+        if secret.is_some() && *via != Via::Udp {
+            return Err(error(self.text, "has a key, but via=tun is not encrypted: use via=udp, or insecure=1"));
+        }
+        if is_reachable && secret.is_none() && !self.is_insecure()? {
+            return Err(error(
+                self.text,
+                &format!(
+                    "listens for other hosts without a key: add passphrase=… (10 to 79 characters), keyfile=FILE or the variable \
+                     {PASSPHRASE_VARIABLE}, the same on both sides; or insecure=1, and anybody can read and send streams"
+                ),
+            ));
+        }
+        Ok(())
     }
 
     fn via(&self, socket: SocketAddr, is_listener: bool) -> Result<Via, AddressError> {
@@ -291,7 +365,7 @@ mod tests {
     use super::*;
 
     fn relay(text: &str) -> RelayAddress {
-        match Address::parse(text) {
+        match Address::parse_with(text, None) {
             Ok(Address::Relay(relay)) => relay,
             other => panic!("{other:?}"),
         }
@@ -309,15 +383,17 @@ mod tests {
         let caller = relay("eb://127.0.0.1:4201?latency=200&transport=cubic&streamid=one");
         assert!(!caller.is_listener && caller.latency == Duration::from_millis(200));
         assert_eq!((&*caller.transport, &*caller.stream), ("cubic", "one"));
-        let listener = relay("eb://:4201");
+        let listener = relay("eb://:4201?insecure=1");
         assert!(listener.is_listener && listener.latency == LATENCY && listener.transport == "earlybird-rt");
         assert!(relay("eb://127.0.0.1:4201?mode=listener&latency=1.5s").is_listener);
-        let ours = relay("eb://0.0.0.0:4201");
+        let ours = relay("eb://0.0.0.0:4201?insecure=1");
         assert!(ours.is_listener && ours.socket == ([0, 0, 0, 0], 4201).into());
         let tun = |device: &str| Via::Tun { device: device.to_owned(), local: [10, 78, 0, 2].into() };
         assert_eq!(caller.via, Via::Udp);
         assert_eq!(relay("eb://10.79.0.2:4201?via=tun&local=10.78.0.2&device=eb7").via, tun("eb7"));
-        for text in ["eb://10.78.0.2:4201?mode=listener&via=tun", "eb://:4201?via=tun&local=10.78.0.2"] {
+        for text in
+            ["eb://10.78.0.2:4201?mode=listener&via=tun&insecure=1", "eb://:4201?via=tun&local=10.78.0.2&insecure=1"]
+        {
             assert_eq!(relay(text).via, tun("earlybird"), "{text}");
         }
     }
@@ -344,9 +420,58 @@ mod tests {
             ("eb://127.0.0.1:4201?via=tun&local=fd78::2", "both must be of one version of IP"),
             ("eb://10.78.0.2:4201?mode=listener&via=tun&local=10.78.0.3", "two local addresses"),
             ("file:", "names no file"),
+            (
+                "eb://:4201",
+                "without a key: add passphrase=… (10 to 79 characters), keyfile=FILE or the variable EARLYBIRD_PASSPHRASE",
+            ),
+            ("eb://192.0.2.1:4201?mode=listener&insecure=0", "or insecure=1, and anybody can read"),
+            ("eb://:4201?insecure=yes", "has insecure=yes; allowed: 0, 1"),
+            ("eb://10.79.0.2:4201?via=tun&local=10.78.0.2&keyfile=k", "via=tun is not encrypted"),
+            ("eb://:4201?insecure=1&keyfile=k", "has a key and insecure=1"),
         ] {
-            let error = Address::parse(text).expect_err(text).to_string();
+            let error = Address::parse_with(text, None).expect_err(text).to_string();
             assert!(error.contains(words) && error.contains(text), "{error}");
+        }
+    }
+    #[test]
+    fn a_key_comes_from_an_option_or_the_environment() {
+        let secret = |text: &str, variable: Option<&str>| match Address::parse_with(text, variable.map(Into::into)) {
+            Ok(Address::Relay(relay)) => Ok(relay.secret),
+            other => Err(other),
+        };
+        let passphrase = |text: &str| Ok(Some(Secret::Passphrase(text.to_owned())));
+        assert_eq!(secret("eb://:4201?passphrase=correct+horse", None), passphrase("correct+horse"));
+        assert_eq!(secret("eb://:4201", Some("of the variable")), passphrase("of the variable"));
+        assert_eq!(
+            secret("eb://:4201?passphrase=of%20the%20option", Some("of the variable")),
+            passphrase("of the option")
+        );
+        assert_eq!(
+            secret("eb://:4201?keyfile=/run/key", Some("of the variable")),
+            Ok(Some(Secret::File("/run/key".into())))
+        );
+        assert_eq!(secret("eb://:4201?insecure=1", Some("of the variable")), Ok(None));
+        for text in ["eb://127.0.0.1:4201?mode=listener", "eb://[::1]:4201?mode=listener", "eb://192.0.2.1:4201"] {
+            assert_eq!(secret(text, None), Ok(None), "{text}");
+        }
+    }
+
+    /// The lengths of SRT; errors do not repeat the passphrase.
+    #[test]
+    fn errors_of_passphrases_do_not_contain_them() {
+        let long = "x".repeat(80);
+        for (passphrase, words) in [
+            ("ninechars", "it has 9 characters; allowed: 10 to 79"),
+            (&*long, "it has 80 characters; allowed: 10 to 79"),
+            ("correct#horse", "write %23"),
+            ("correct-horse&keyfile=k", "has passphrase= and keyfile="),
+            ("correct-horse&latncy=3", "did you mean `latency`?"),
+            ("correct-horse&via=tun&local=10.78.0.2", "via=tun is not encrypted"),
+        ] {
+            let text = format!("eb://:4201?passphrase={passphrase}");
+            let error = Address::parse_with(&text, None).expect_err(passphrase).to_string();
+            let value = passphrase.split('&').next().expect("the first part");
+            assert!(error.contains(words) && error.contains("passphrase=…") && !error.contains(value), "{error}");
         }
     }
 }

@@ -27,6 +27,12 @@ pub enum Refusal {
     Version = 4,
     /// The listener serves as many relays as it may.
     Full = 5,
+    /// Datagrams arrive that were not made with the key of this side. Never sent.
+    Undecrypted = 251,
+    /// Nobody answers, with encryption. Never sent.
+    NoAnswer = 252,
+    /// Nobody answers, without encryption. Never sent.
+    NoAnswerInsecure = 253,
     /// The peer is no relay. Never sent; derived from the failure of a connection.
     NotARelay = 254,
     /// A reason that this version does not define.
@@ -56,6 +62,9 @@ impl std::fmt::Display for Refusal {
                 "the other side uses another protocol version: use the same earlybird, and the same `transport`, on both"
             }
             Self::Full => "the other side serves its maximum of relays: see `maxpeers`",
+            Self::Undecrypted => "datagrams arrive that were made with another passphrase, or with none",
+            Self::NoAnswer => "no answer: wrong passphrase, or nothing listens",
+            Self::NoAnswerInsecure => "no answer: nothing listens, or it has a passphrase",
             Self::NotARelay => "the peer is not an earlybird relay",
             Self::Unknown => "the other side gave a reason that this version does not define",
         })

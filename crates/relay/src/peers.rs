@@ -324,7 +324,12 @@ impl Peers {
             self.refusal = Some(Refusal::Version);
         } else if is_attempt {
             let is_foreign = !peer.is_established && stack.counters().received > self.packets_before;
-            self.refusal = is_foreign.then_some(Refusal::NotARelay);
+            self.refusal = match &self.address.secret {
+                _ if is_foreign => Some(Refusal::NotARelay),
+                _ if peer.is_established => None,
+                Some(_) => Some(Refusal::NoAnswer),
+                None => Some(Refusal::NoAnswerInsecure),
+            };
         }
         self.drop_peer(stack, index);
     }
@@ -440,7 +445,7 @@ mod tests {
             |latency_ms| Message::Hello { version: VERSION, direction: Direction::Push, latency_ms, stream: "" };
         for (of_peer, agreed) in [(0, 200), (200, 200), (1_500, 1_500), (60_001, 60_000), (u32::MAX, 60_000)] {
             let agreed = Ok(Duration::from_millis(agreed));
-            assert_eq!(latency("eb://:4201?latency=200", hello(of_peer)), agreed, "{of_peer}");
+            assert_eq!(latency("eb://:4201?insecure=1&latency=200", hello(of_peer)), agreed, "{of_peer}");
             let welcome = Message::Welcome { latency_ms: of_peer };
             assert_eq!(latency("eb://127.0.0.1:4201?latency=200", welcome), agreed, "{of_peer}");
         }

@@ -1,22 +1,26 @@
 //! Relays media between a local source or sink and a remote relay.
 
 use crate::address::{Address, RelayAddress, Via};
+use crate::message::Refusal;
 use crate::peers::{BoxedDevice, Peers, RelayStack};
 use crate::receiver::Receiver;
+use crate::secret::redacted;
 use crate::sender::Sender;
 use crate::sink::{Sink, Unsent};
 use crate::source::Source;
 use crate::statistics::{PathStats, Report};
 use crate::transport::config_of;
 use earlybird_live::device::{Tun, Udp};
-use earlybird_live::{Application, Clock, Driver, Event, Id, MonotonicClock, Settings, Stack};
+use earlybird_live::{Application, Clock, Driver, Event, Id, MonotonicClock, Settings, Stack, unix_time};
 use earlybird_scheduling::RealtimePriority;
+use earlybird_seal::{Drops, RandomSource, Role, Sealed};
 use earlybird_transport::ScenarioError;
 use earlybird_units::{Duration, Instant};
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Errors of a relay.
 #[derive(Debug)]
@@ -74,6 +78,8 @@ pub fn transmit(
     destination: (&str, &Address),
     watch: &mut dyn FnMut(Option<&Report>) -> Command,
 ) -> Result<Report, RelayError> {
+    let names = [source.0, destination.0].map(redacted);
+    let (source, destination) = ((names[0].as_str(), source.1), (names[1].as_str(), destination.1));
     match (source.1, destination.1) {
         (Address::Relay(_), Address::Relay(_)) => Err(RelayError::Ends("one of the two ends must not be eb://.")),
         (_, Address::Relay(relay)) => Relay::sending(source, (destination.0, relay), watch)?.run(),
@@ -95,6 +101,8 @@ struct RelayApp<'a> {
     next_report: Instant,
     next_poll: Instant,
     is_draining: bool,
+    /// The counters of encryption.
+    drops: Option<Arc<Drops>>,
     /// The error that ended the relay.
     failure: Option<RelayError>,
     name: String,
@@ -112,7 +120,7 @@ impl<'a> Relay<'a> {
         (relay_name, relay): (&str, &RelayAddress),
         watch: &'a mut dyn FnMut(Option<&Report>) -> Command,
     ) -> Result<Self, RelayError> {
-        let (clock, mut driver) = driver(relay_name, relay)?;
+        let (clock, mut driver, drops) = driver(relay_name, relay)?;
         let peers = peers(relay_name, relay, true, &mut driver.stack)?;
         // The source has its own thread; an empty task wakes the stack's thread.
         let handle = driver.handle();
@@ -122,7 +130,7 @@ impl<'a> Relay<'a> {
         });
         let source = Source::open(source, clock, waker).map_err(|error| RelayError::End(name.to_owned(), error))?;
         let end = LocalEnd::Sending { sender: Sender::default(), source };
-        Ok(Self { driver, work: RelayApp::new(peers, end, watch, name) })
+        Ok(Self { driver, work: RelayApp { drops, ..RelayApp::new(peers, end, watch, name) } })
     }
 
     fn receiving(
@@ -130,11 +138,11 @@ impl<'a> Relay<'a> {
         (name, sink): (&str, &Address),
         watch: &'a mut dyn FnMut(Option<&Report>) -> Command,
     ) -> Result<Self, RelayError> {
-        let (_, mut driver) = driver(relay_name, relay)?;
+        let (_, mut driver, drops) = driver(relay_name, relay)?;
         let peers = peers(relay_name, relay, false, &mut driver.stack)?;
         let sink = Sink::open(sink).map_err(|error| RelayError::End(name.to_owned(), error))?;
         let end = LocalEnd::Receiving { receiver: Receiver::new(), sink };
-        Ok(Self { driver, work: RelayApp::new(peers, end, watch, name) })
+        Ok(Self { driver, work: RelayApp { drops, ..RelayApp::new(peers, end, watch, name) } })
     }
 
     fn run(mut self) -> Result<Report, RelayError> {
@@ -149,29 +157,34 @@ impl<'a> Relay<'a> {
     }
 }
 
+/// The clock of a relay, its event loop, and the counters of its encryption.
+type RelayDriver = (MonotonicClock, Driver<BoxedDevice, MonotonicClock>, Option<Arc<Drops>>);
+
 /// Creates the stack of a relay and its event loop.
-fn driver(
-    name: &str,
-    relay: &RelayAddress,
-) -> Result<(MonotonicClock, Driver<BoxedDevice, MonotonicClock>), RelayError> {
+fn driver(name: &str, relay: &RelayAddress) -> Result<RelayDriver, RelayError> {
     let failed = |error| RelayError::End(name.to_owned(), error);
     let clock = MonotonicClock::default();
     let (device, addresses) = match &relay.via {
-        Via::Udp => (udp(relay), Vec::new()),
-        Via::Tun { device, local } => (tun(device, *local), vec![*local]),
+        Via::Udp => (udp(relay, clock), Vec::new()),
+        Via::Tun { device, local } => (tun(device, *local).map(|device| (device, None)), vec![*local]),
     };
     let settings = Settings::random(&addresses).map_err(failed)?;
-    let device = device.map_err(failed)?;
+    let (device, drops) = device.map_err(failed)?;
     let stack = Stack::new(device, clock, settings).map_err(|error| failed(io::Error::other(error.to_string())))?;
-    Ok((clock, Driver::new(stack).map_err(failed)?))
+    Ok((clock, Driver::new(stack).map_err(failed)?, drops))
 }
 
 /// Opens a UDP socket: at the address of a listener, or at any port.
-fn udp(relay: &RelayAddress) -> io::Result<BoxedDevice> {
+fn udp(relay: &RelayAddress, clock: MonotonicClock) -> io::Result<(BoxedDevice, Option<Arc<Drops>>)> {
     let any: IpAddr = if relay.socket.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     // A caller may use any port: the listener replies to the one that it sees.
     let local = if relay.is_listener { relay.socket } else { SocketAddr::new(any, 0) };
-    Ok(Box::new(Udp::bind(local)?))
+    let socket = Udp::bind(local)?;
+    let Some(secret) = &relay.secret else { return Ok((Box::new(socket), None)) };
+    let role = if relay.is_listener { Role::Listener } else { Role::Caller };
+    let device = Sealed::new(socket, clock, role, secret.key()?, RandomSource::of_system(), unix_time())?;
+    let drops = device.drops();
+    Ok((Box::new(device), Some(drops)))
 }
 
 /// Creates a TUN device and routes `local` to it.
@@ -208,6 +221,7 @@ impl<'a> RelayApp<'a> {
             next_report: Instant::ZERO + REPORT_INTERVAL,
             next_poll: Instant::ZERO,
             is_draining: false,
+            drops: None,
             failure: None,
             name: name.to_owned(),
         }
@@ -223,11 +237,14 @@ impl<'a> RelayApp<'a> {
         };
         counters.retransmissions = self.peers.retransmissions();
         counters.dropped += self.peers.abandoned();
+        counters.undecrypted = self.drops.as_ref().map_or(0, |drops| drops.undecrypted());
+        let is_undecrypted = counters.undecrypted > 0 && ready().count() == 0;
+        let refusal = self.peers.refusal.or(is_undecrypted.then_some(Refusal::Undecrypted));
         Report {
             at: stack.now(),
             peers: ready().count(),
             reconnects: self.peers.connected.saturating_sub(1),
-            refusal: self.peers.refusal.map(|refusal| refusal.to_string()),
+            refusal: refusal.map(|refusal| refusal.to_string()),
             counters,
             path: connections.next().map(PathStats::of),
             buffer,

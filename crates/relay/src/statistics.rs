@@ -44,6 +44,8 @@ pub struct Counters {
     pub refused: u64,
     /// Retransmitted segments.
     pub retransmissions: u64,
+    /// Datagrams that were dropped because they were not made with the key, or were changed.
+    pub undecrypted: u64,
 }
 
 /// Statistics of a connection.

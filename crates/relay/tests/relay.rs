@@ -329,3 +329,94 @@ fn missing_privileges_are_explained() {
     assert!(error.contains("via=udp needs no privilege") || error.contains("No such file"), "{error}");
     assert_eq!(error.lines().count(), 1);
 }
+
+/// Forwards datagrams between two sockets, and keeps them.
+struct Recorder {
+    address: String,
+    thread: JoinHandle<Vec<Vec<u8>>>,
+    is_finished: Arc<AtomicBool>,
+}
+
+impl Recorder {
+    /// Starts to forward to `to`, and what comes back from there to the caller.
+    fn new(to: &str) -> Self {
+        let (socket, address) = socket();
+        socket.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout");
+        let is_finished = Arc::new(AtomicBool::new(false));
+        let (seen, to) = (is_finished.clone(), to.parse().expect("an address"));
+        let thread = spawn(move || {
+            let (mut all, mut caller, mut buffer) = (Vec::new(), None, [0; 2000]);
+            while !seen.load(Ordering::Relaxed) {
+                let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
+                if from != to {
+                    caller = Some(from);
+                }
+                let target = if from == to { caller } else { Some(to) };
+                all.push(buffer[..length].to_vec());
+                socket.send_to(&buffer[..length], target.expect("the caller is first")).expect("a datagram");
+            }
+            all
+        });
+        Self { address, thread, is_finished }
+    }
+
+    fn stop(self) -> Vec<Vec<u8>> {
+        self.is_finished.store(true, Ordering::Relaxed);
+        self.thread.join().expect("it forwards")
+    }
+}
+
+/// Sends a stream for a second. Returns the datagrams between the relays, and the report of the receiver.
+fn recorded([listening, calling]: [&str; 2]) -> (Vec<Vec<u8>>, Report) {
+    let (entry, middle, (_player, at)) = (free(), free(), socket());
+    let recorder = Recorder::new(&middle);
+    let options = "latency=30&streamid=nameofthestream";
+    let listener =
+        Running::new(&format!("udp://{entry}"), &format!("eb://{middle}?mode=listener&{options}{listening}"));
+    let caller =
+        Running::new(&format!("eb://{}?conntimeo=500&{options}{calling}", recorder.address), &format!("udp://{at}"));
+    let source = Source::new(&entry);
+    sleep(Duration::from_millis(2500));
+    source.stop();
+    let report = caller.drain();
+    listener.drain();
+    (recorder.stop(), report)
+}
+
+fn has(datagrams: &[Vec<u8>], part: &[u8]) -> bool {
+    datagrams.iter().any(|datagram| datagram.windows(part.len()).any(|window| window == part))
+}
+
+#[test]
+fn neither_stream_nor_streamid_is_in_the_datagrams_of_relays_with_a_key() {
+    let (plain, report) = recorded(["", ""]);
+    assert!(report.counters.units > 100 && has(&plain, b"nameofthestream") && has(&plain, &[7; 100]));
+    let file = std::env::temp_dir().join(format!("earlybird-key-{}", std::process::id()));
+    std::fs::write(&file, "0123456789abcdef".repeat(4)).expect("a writable folder");
+    let by_file = format!("&keyfile={}", file.display());
+    for key in ["&passphrase=correct-horse", &*by_file] {
+        let (sealed, report) = recorded([key, key]);
+        assert!(report.counters.units > 100, "{report:?}");
+        assert!(!has(&sealed, b"nameofthestream") && !has(&sealed, &[7; 8]));
+        assert_eq!(report.counters.undecrypted, 0);
+    }
+    std::fs::remove_file(file).expect("it exists");
+}
+
+#[test]
+fn a_wrong_passphrase_is_named_on_both_sides() {
+    let middle = free();
+    let [entry, screen] = [(); 2].map(|()| free());
+    let listener = format!("eb://{middle}?mode=listener&passphrase=correct-horse");
+    let sender = Running::new(&format!("udp://{entry}"), &listener);
+    let wrong = format!("eb://{middle}?conntimeo=500&passphrase=another-horse");
+    let receiver = Running::new(&wrong, &format!("udp://{screen}"));
+    sleep(Duration::from_millis(2500));
+    assert_eq!(receiver.drain().refusal.as_deref(), Some("no answer: wrong passphrase, or nothing listens"));
+    let report = sender.drain();
+    assert!(report.counters.undecrypted > 0);
+    assert_eq!(
+        report.refusal.as_deref(),
+        Some("datagrams arrive that were made with another passphrase, or with none")
+    );
+}

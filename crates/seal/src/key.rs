@@ -19,6 +19,8 @@ impl fmt::Debug for Key {
 pub enum KeyError {
     /// The passphrase has this number of characters.
     Length(usize),
+    /// The derivation of the key needs more memory than there is.
+    Memory,
     /// The contents of the file are no key.
     File,
 }
@@ -30,6 +32,7 @@ impl fmt::Display for KeyError {
                 let [least, most] = PASSPHRASE_LENGTHS;
                 write!(formatter, "has {length} characters; allowed: {least} to {most}")
             }
+            Self::Memory => formatter.write_str("cannot be used: the derivation of the key needs 64 MiB of memory"),
             Self::File => formatter
                 .write_str("is no key; allowed: 32 bytes, or 64 hexadecimal digits (made by `openssl rand -hex 32`)"),
         }
@@ -51,23 +54,30 @@ impl Key {
         Self(bytes)
     }
 
+    /// Checks the length of a passphrase: 10 to 79 characters, as in SRT.
+    ///
+    /// # Errors
+    ///
+    /// If it is shorter or longer.
+    pub fn check_passphrase(passphrase: &str) -> Result<(), KeyError> {
+        let length = passphrase.chars().count();
+        let [least, most] = PASSPHRASE_LENGTHS;
+        if (least..=most).contains(&length) { Ok(()) } else { Err(KeyError::Length(length)) }
+    }
+
     /// Derives a key from a passphrase by Argon2id (RFC 9106).
     ///
     /// # Errors
     ///
-    /// If the passphrase has fewer than 10 or more than 79 characters, as in SRT.
+    /// As [`Self::check_passphrase`].
     pub fn from_passphrase(passphrase: &str) -> Result<Self, KeyError> {
-        let length = passphrase.chars().count();
-        let [least, most] = PASSPHRASE_LENGTHS;
-        if !(least..=most).contains(&length) {
-            return Err(KeyError::Length(length));
-        }
+        Self::check_passphrase(passphrase)?;
         let [memory, passes, lanes] = ARGON2_COSTS;
         let mut bytes = [0; 32];
         Params::new(memory, passes, lanes, Some(bytes.len()))
             .map(|params| Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
             .and_then(|argon2| argon2.hash_password_into(passphrase.as_bytes(), SALT, &mut bytes))
-            .map_err(|_| KeyError::Length(length))?;
+            .map_err(|_| KeyError::Memory)?;
         Ok(Self(bytes))
     }
 

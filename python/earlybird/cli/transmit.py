@@ -31,9 +31,9 @@ HINT = "Ctrl-C drains buffered data, then exits; a second one exits at once."
 EXIT_INCOMPLETE = 1  # the destination did not read all units before the end
 
 EXAMPLES = examples(
-    "earlybird transmit udp://:1234 'eb://viewer.example:4201?latency=200'",
-    "earlybird transmit eb://:4201 udp://127.0.0.1:5000",
-    "earlybird transmit file:clip.ts eb://:4201 & earlybird transmit eb://127.0.0.1:4201 http://:8080",
+    "earlybird transmit udp://:1234 'eb://viewer.example:4201?latency=200&passphrase=correct-horse'",
+    "earlybird transmit 'eb://:4201?passphrase=correct-horse' udp://127.0.0.1:5000",
+    "earlybird transmit file:clip.ts 'eb://127.0.0.1:4201?mode=listener' & earlybird transmit eb://127.0.0.1:4201 http://:8080",
     "ffmpeg -i FILM -c copy -f mpegts - | earlybird transmit - 'eb://host:4201?transport=bbr-rack&latency=1s'",
 )
 
@@ -70,7 +70,9 @@ def command(
     (milliseconds, default 120), transport (earlybird-rt, or any of `earlybird
     transports`), streamid, mode (caller, listener), conntimeo and peeridletimeo
     (milliseconds), maxpeers (of a listener, default 64), via (udp, or tun with local and device, which takes root).
-    Nothing is encrypted.
+    passphrase (10 to 79 characters) or keyfile, the same on both sides, encrypts and authenticates everything. Other
+    users of this machine see arguments, but neither keyfile's contents nor the variable EARLYBIRD_PASSPHRASE, which is
+    used without them. A listener for other hosts needs a key, or insecure=1.
     """
     report_handlers: list[Callable[[dict[str, Any]], None]] = []
     with ExitStack() as files:
@@ -83,7 +85,7 @@ def command(
         if json:
             report_handlers.append(lambda report: print(json_module.dumps(report), flush=True))
         elif not quiet:
-            report_handlers.append(_shown(files, f"{source} → {destination}"))
+            report_handlers.append(_shown(files, transmission.redacted(f"{source} → {destination}")))
         if prometheus:
             report_handlers.append(files.enter_context(exporter.serving(prometheus)))
         last = transmission.transmit(source, destination, watch=_Watch(report_handlers))
@@ -91,7 +93,7 @@ def command(
             handle(last)
     if last["unitsLeft"]:
         left = f"{last['unitsLeft']:,} units ({last['bytesLeft'] / 1e6:.2f} MB)"
-        complain(f"{destination}: {left} were played out but not read in time, and are dropped.")
+        complain(f"{transmission.redacted(destination)}: {left} were played out but not read in time, and are dropped.")
         raise typer.Exit(EXIT_INCOMPLETE)
 
 

@@ -1,0 +1,100 @@
+//! The passphrase or key file of an address.
+
+use earlybird_seal::{Key, KeyError};
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use url::form_urlencoded;
+
+/// The origin of the key that two relays share.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Secret {
+    /// A passphrase, as in SRT.
+    Passphrase(String),
+    /// A file with the key.
+    File(PathBuf),
+}
+
+// A passphrase must not appear in logs.
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Passphrase(_) => formatter.write_str("Passphrase"),
+            Self::File(path) => formatter.debug_tuple("File").field(path).finish(),
+        }
+    }
+}
+
+/// The option of a passphrase, up to its value.
+const PASSPHRASE: &str = "passphrase=";
+
+impl Secret {
+    /// Reads the passphrase of a query. A `+` is a plus sign, which form encoding would read as a space: passphrases of addresses and of the
+    /// environment must be the same.
+    pub(crate) fn passphrase_in(query: &str) -> Option<String> {
+        let value = query.split('&').find_map(|option| option.strip_prefix(PASSPHRASE))?;
+        let pair = format!("{PASSPHRASE}{}", value.replace('+', "%2B"));
+        form_urlencoded::parse(pair.as_bytes()).next().map(|(_, value)| value.into_owned())
+    }
+
+    /// Checks the length of a passphrase.
+    pub(crate) fn check(&self) -> Result<(), KeyError> {
+        match self {
+            Self::Passphrase(passphrase) => Key::check_passphrase(passphrase),
+            Self::File(_) => Ok(()),
+        }
+    }
+
+    /// Returns the key.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is no key.
+    pub(crate) fn key(&self) -> io::Result<Key> {
+        match self {
+            Self::Passphrase(passphrase) => Key::from_passphrase(passphrase).map_err(io::Error::other),
+            Self::File(path) => std::fs::read(path)
+                .and_then(|contents| Key::from_file(&contents).map_err(io::Error::other))
+                .map_err(|error| io::Error::new(error.kind(), format!("keyfile={}: {error}", path.display()))),
+        }
+    }
+}
+
+/// Returns an address without its passphrase, for messages.
+pub(crate) fn redacted(address: &str) -> String {
+    let Some((before, rest)) = address.split_once(PASSPHRASE) else { return address.to_owned() };
+    let after = rest.find('&').map_or("", |end| &rest[end..]);
+    format!("{before}{PASSPHRASE}…{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passphrases_are_percent_encoded_and_plus_is_plus() {
+        let read = |query| Secret::passphrase_in(query);
+        assert_eq!(read("latency=3&passphrase=a+b%20c%26d&via=udp").as_deref(), Some("a+b c&d"));
+        assert_eq!(read("streamid=passphrase=x"), None);
+    }
+
+    #[test]
+    fn messages_do_not_contain_the_passphrase() {
+        for (address, expected) in [
+            ("eb://:1?passphrase=hidden", "eb://:1?passphrase=…"),
+            ("eb://:1?passphrase=hid#den&latency=3", "eb://:1?passphrase=…&latency=3"),
+            ("eb://:1?latency=3", "eb://:1?latency=3"),
+        ] {
+            assert_eq!(redacted(address), expected);
+        }
+        assert_eq!(format!("{:?}", Secret::Passphrase("hidden".to_owned())), "Passphrase");
+    }
+
+    #[test]
+    fn an_unusable_key_file_is_named() {
+        let missing = Secret::File("/nonexistent/key".into()).key().expect_err("it does not exist");
+        assert!(missing.kind() == io::ErrorKind::NotFound && missing.to_string().contains("/nonexistent/key"));
+        let wrong = Secret::File("/etc/passwd".into()).key().expect_err("it is no key").to_string();
+        assert!(wrong.contains("64 hexadecimal digits"), "{wrong}");
+    }
+}
