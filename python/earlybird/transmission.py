@@ -18,23 +18,25 @@ def transmit(
     """
     Carry a live stream from one address to another, in real time, until its source ends.
 
-    One of the two is another relay: ``eb://host:port`` calls it, ``eb://:port`` waits for it. Options follow
-    ``?``: ``latency`` (milliseconds, 120), ``transport`` (``earlybird-rt``), ``streamid``, ``mode``
-    (``caller``, ``listener``), ``passphrase`` or ``keyfile`` (the same on both sides; the environment variable
+    One of the two is another relay: ``eb://host:port`` calls it, ``eb://:port`` waits for it. Options follow ``?``:
+    ``latency`` (milliseconds, 120), ``transport`` (``earlybird-rt``), ``streamid``, ``mode`` (``caller``,
+    ``listener``), ``passphrase`` or ``keyfile`` (the same on both sides; the environment variable
     ``EARLYBIRD_PASSPHRASE`` is used without them), ``insecure=1`` (a listener for other hosts without a key),
-    ``conntimeo``, ``peeridletimeo`` (milliseconds, 3000 and 5000), ``maxpeers`` (64). The larger latency of both sides applies. A file begins when the first relay is connected. If an address is invalid, or
-    the combination is not supported, an `InputError` is raised.
+    ``conntimeo``, ``peeridletimeo`` (milliseconds, 3000 and 5000), ``maxpeers`` (64). The larger latency of both sides
+    applies. A file begins when the first relay is connected. If an address is invalid, or the combination is not
+    supported, an `InputError` is raised.
 
     `watch` is called many times a second: with a report once a second, otherwise with `None`. If it returns false,
     buffered data are sent and played out, and then the relay ends: after the latency and two seconds at most.
 
     Returns the last report. Names are SRT's where the meaning is the same: ``time_s``; ``peers``, connections that are
     ready; ``reconnects``; ``refusal``, why the last attempt to connect failed, if that is known; ``units`` and
-    ``bytes`` read from the source or received; ``bytesOut`` delivered, counted for each receiver; ``pktSndDrop``,
-    units dropped before they were sent, or given up later; ``pktRetrans``, retransmitted segments; ``pktRcvDrop``,
-    units that were incomplete at their playout time; ``pktRcvBelated``, units that arrived late; ``refused``, units
-    that the destination did not read; ``pktRcvUndecrypt``, datagrams that were not made with the key; ``unitsLeft`` and ``bytesLeft``, not read two seconds after the last playout,
-    when the relay was asked to end; ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``.
+    ``bytes`` read from the source or received; ``bytesOut`` delivered, counted for each receiver; ``pktSndDrop``, units
+    dropped before they were sent, or given up later; ``pktRetrans``, retransmitted segments; ``pktRcvDrop``, units that
+    were incomplete at their playout time; ``pktRcvBelated``, units that arrived late; ``refused``, units that the
+    destination did not read; ``pktRcvUndecrypt``, datagrams that were not made with the key; ``unitsLeft`` and
+    ``bytesLeft``, not read two seconds after the last playout, when the relay was asked to end; ``msRcvBuf``;
+    ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``.
     """
     _check_protocols(source, destination)
     for address in (source, destination):

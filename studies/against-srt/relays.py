@@ -47,7 +47,8 @@ def relays(over: str, latency: int) -> tuple[list[str], list[str]]:
         return [sys.executable, __file__, "tcp-send"], [sys.executable, __file__, "tcp-receive"]
     options = f"latency={latency}&transport={over}"
     program = [sys.executable, "-m", "earlybird", "transmit", "-q"]
-    return [*program, entry, f"eb://:{MIDDLE}?insecure=1&{options}"], [*program, f"eb://{THERE}:{MIDDLE}?{options}", exit_]
+    far, near = f"eb://:{MIDDLE}?insecure=1&{options}", f"eb://{THERE}:{MIDDLE}?{options}"
+    return [*program, entry, far], [*program, near, exit_]
 
 
 def send(relay: list[str], seconds: float, settling: float, rate: float) -> None:

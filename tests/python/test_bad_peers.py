@@ -310,7 +310,9 @@ def test_half_a_state_does_not_stay_on_a_full_disk(tmp_path: Path, monkeypatch: 
 def test_statistics_replaced_what_something_else_wrote(earlybird: Program, tmp_path: Path) -> None:
     diary = tmp_path / "diary.jsonl"
     diary.write_text("Dear diary")
-    message = complaint(earlybird("transmit", "--statistics", diary, f"udp://:{free_port()}", f"eb://:{free_port()}?insecure=1"))
+    message = complaint(
+        earlybird("transmit", "--statistics", diary, f"udp://:{free_port()}", f"eb://:{free_port()}?insecure=1")
+    )
     assert "not one that earlybird wrote" in message
     assert diary.read_text() == "Dear diary"
 
