@@ -106,7 +106,7 @@ def _policer(text: str) -> dict[str, Any]:
 def _arq(text: str) -> dict[str, Any]:
     """Read retransmissions by the link: the share that fails, the time to the next try, and the most: ``10%,8ms,4``."""
     loss, delay, retries = (*text.split(","), "", "", "")[:3]
-    if not (loss and delay) or text.count(",") > 1 + retries.isdecimal():
+    if not (loss and delay) or text.count(",") > 1 + is_count(retries):
         raise InputError(
             f"arq = {text}: the share of transmissions that fail, and the time to the next one, such as 10%,8ms; the "
             "most retransmissions behind it, 10%,8ms,4 (default 3)."
@@ -131,6 +131,8 @@ def _varied(delay: str, jitter: str, correlation: str | None, *, reorder: bool) 
 
 PACKET = 1500  # bytes; the smallest queue that is stated as a time
 
+DIGITS = 18  # of a 64-bit number with a sign
+
 LATE = "10ms"  # extra delay of reordered packets, as in netem's manual
 
 
@@ -144,7 +146,7 @@ def _queue(text: str, rate: str | None) -> str | dict[str, Any]:
                 f"queue = {text}: a time needs the rate of the link; give bytes, such as 64kB, or packets."
             )
         return {"bytes": max(round(parse_rate(complete_rate(rate)) * seconds / 8), PACKET)}
-    if text.isdecimal():
+    if is_count(text):
         return {"packets": int(text)}
     size = _bytes(text)
     return {text: {}} if size is None else {"bytes": size}
@@ -154,9 +156,14 @@ def _bytes(text: str) -> int | None:
     """Return the bytes of a size with its unit; None if it is none."""
     for suffix, factor in (("kB", 1000), ("KiB", 1024), ("MB", 10**6), ("MiB", 2**20), ("B", 1)):
         number = text.removesuffix(suffix)
-        if number != text and number.isdecimal():
+        if number != text and is_count(number):
             return int(number) * factor
     return None
+
+
+def is_count(text: str) -> bool:
+    """Return whether a text is a whole number of a size that Python reads and a scenario holds."""
+    return text.isdecimal() and len(text) <= DIGITS
 
 
 def network(there: dict[str, Any], back: dict[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ LEAD: Final = 10.0
 LARGE_QUEUE: Final = 2.0  # round trips; a larger queue decides what a film needs beside other traffic
 MOST_VIEWERS: Final = 200  # of one port
 PACKET: Final = 1500  # bytes
+DIGITS: Final = 9  # of a number, more than that of any viewers
 
 CALL_RATE: Final = "1Mb/s"  # of a video call in a household (assumed)
 CALL_PACKET: Final = 1000  # bytes
@@ -29,8 +30,8 @@ def checked(text: str) -> str:
     if text in (NONE, UPLOAD, HOUSEHOLD):
         return text
     hint = (
-        f" For further viewers of the same film: --viewers {int(text) + 1}."
-        if text.isascii() and text.isdigit()
+        f" For further viewers of the same film: --viewers {int(text[:DIGITS]) + 1}."
+        if text.isascii() and text.isdigit() and int(text[:DIGITS]) < MOST_VIEWERS
         else ""
     )
     raise InputError(f"beside = {text}: none, upload (one transfer), or household (a transfer and a call).{hint}")

@@ -34,6 +34,7 @@ LEAST_QUEUE: Final = 1500  # bytes of a packet
 PLACES: Final = 20
 """Places of a long trace at which sessions begin: as often as not each is the start of two of the 40 sessions."""
 
+LONGEST_ROUND_TRIP: Final = 60.0  # seconds, the least limit of a timeout (RFC 6298 §2.5): TCP has no longer ones
 LEAST_ROUND_TRIP: Final = 0.0001  # seconds; shorter ones are those of one machine
 
 
@@ -189,6 +190,10 @@ def completed(findings: Measurements) -> NetworkPath:
     if findings.round_trip is None:
         raise InputError(
             f"how long is the round trip? Give --rtt, such as --rtt 60ms, or --from-ping FILE.{_sentence(findings)}"
+        )
+    if findings.round_trip > LONGEST_ROUND_TRIP:
+        raise InputError(
+            f"rtt = {findings.round_trip:.6g}s: a round trip of up to {LONGEST_ROUND_TRIP:g} s, such as 60ms."
         )
     loss, burst = findings.loss or 0.0, findings.mean_burst or 1.0
     if not 0 <= loss < 1:
