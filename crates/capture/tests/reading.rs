@@ -33,7 +33,7 @@ fn frame(backwards: bool, seq: u32, payload: usize) -> Vec<u8> {
 }
 
 fn file(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("earlybird-capture-{}-{name}.pcap", std::process::id()))
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.pcap"))
 }
 
 /// Writes frames 1 ms apart, truncated to `kept` bytes.

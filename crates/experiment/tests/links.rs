@@ -5,6 +5,7 @@ mod common;
 use common::{real, run_once, run_text, scenario_of, summary, texts, whole};
 use earlybird_experiment::{Outputs, Report, Value};
 use rstest::rstest;
+use std::path::Path;
 
 /// Two files over a fast link, a slow one that some packets get lost on, and one that hardly anybody uses.
 const CHAIN: &str = r#"
@@ -169,7 +170,7 @@ fn a_link_with_a_queue_at_the_end_sent_more_than_it_can(#[case] what: &str, #[ca
 
 #[test]
 fn rows_of_drops_had_the_window_of_an_earlier_time() {
-    let folder = std::env::temp_dir().join("earlybird-traces-of-drops");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("traces-of-drops");
     std::fs::create_dir_all(&folder).expect("a folder");
     let trace = folder.join("trace.csv");
     let changes = [

@@ -4,6 +4,7 @@ mod common;
 
 use common::{real, run_once, scenario_of, whole};
 use earlybird_experiment::{Outputs, estimate, unused_settings, warnings};
+use std::path::Path;
 
 /// Two films of 8 Mb/s over 10 Mb/s.
 const FILMS: &str = r#"
@@ -93,7 +94,7 @@ application = { bulk = {} }
 #[test]
 fn the_estimate_counted_packets_that_no_path_carries() {
     let scenario = scenario_of(ACCESS, &[]);
-    let file = std::env::temp_dir().join(format!("earlybird-estimate-{}.qlog", std::process::id()));
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("estimate.qlog");
     let outputs = Outputs { qlog: Some(file.clone()), ..Outputs::default() };
     let report = run_once(&scenario, &outputs);
     let sent: i64 = whole(&report, "flows", "packets_sent").into_iter().sum();

@@ -8,10 +8,12 @@ const DEVICE: &str = "tun0";
 
 /// Returns the MTU of the device in the script's namespace.
 pub(crate) fn mtu() -> u32 {
+    // SAFETY: all fields are integers, arrays or pointers, of which zeros are values.
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
     for (place, byte) in request.ifr_name.iter_mut().zip(DEVICE.bytes()) {
         *place = byte.cast_signed();
     }
+    // SAFETY: `request` outlives the call, which fills in the MTU before it is read.
     unsafe {
         let fd = libc::socket(libc::AF_INET, libc::SOCK_DGRAM, 0);
         let status = libc::ioctl(fd, libc::SIOCGIFMTU, &mut request);

@@ -66,9 +66,11 @@ pub(crate) fn host() -> Option<&'static Host> {
 /// `flags` must be null or a C string, `interface` must point to packetdrill's structure.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn packetdrill_interface_init(flags: *const c_char, interface: *mut Interface) {
+    // SAFETY: `flags` is not null, and a C string as the caller promises.
     let flags = if flags.is_null() { c"" } else { unsafe { core::ffi::CStr::from_ptr(flags) } };
     // packetdrill calls this once per script, in a new process.
     HOST.get_or_init(|| Host::new(&flags.to_string_lossy()));
+    // SAFETY: the caller passes packetdrill's structure.
     unsafe { interface.write(TABLE) };
 }
 
@@ -114,6 +116,7 @@ fn run<T: Into<i64>>(call: impl FnOnce(&Host) -> SyscallResult<T>) -> ssize_t {
     match call(host) {
         Ok(value) => value.into() as ssize_t,
         Err(error) => {
+            // SAFETY: the C library returns a pointer to this thread's `errno`.
             unsafe { *libc::__errno_location() = error };
             -1
         }
@@ -122,11 +125,13 @@ fn run<T: Into<i64>>(call: impl FnOnce(&Host) -> SyscallResult<T>) -> ssize_t {
 
 /// Returns the bytes of an address.
 unsafe fn address<'a>(address: Address, length: socklen_t) -> &'a [u8] {
+    // SAFETY: the caller passes an address of this length.
     if address.is_null() { &[] } else { unsafe { slice::from_raw_parts(address.cast(), length as usize) } }
 }
 
 /// Returns the parts of a scattered buffer.
 unsafe fn iovecs<'a>(vector: *const iovec, count: usize) -> &'a [iovec] {
+    // SAFETY: the caller passes so many parts.
     if vector.is_null() { &[] } else { unsafe { slice::from_raw_parts(vector, count) } }
 }
 
@@ -137,6 +142,7 @@ extern "C" fn socket(_: User, domain: c_int, kind: c_int, protocol: c_int) -> c_
 }
 
 unsafe extern "C" fn bind(_: User, fd: c_int, to: Address, length: socklen_t) -> c_int {
+    // SAFETY: packetdrill passes a pointer with its length.
     let to = unsafe { address(to, length) };
     run(|host| open::bind(host, fd, to)) as c_int
 }
@@ -148,12 +154,14 @@ extern "C" fn listen(_: User, fd: c_int, backlog: c_int) -> c_int {
 unsafe extern "C" fn accept(_: User, fd: c_int, from: *mut sockaddr, length: *mut socklen_t) -> c_int {
     run(|host| {
         let (fd, peer) = open::accept(host, fd)?;
+        // SAFETY: packetdrill passes null or room for an address and its length.
         unsafe { peer.store(from, length) };
         Ok(fd)
     }) as c_int
 }
 
 unsafe extern "C" fn connect(_: User, fd: c_int, to: Address, length: socklen_t) -> c_int {
+    // SAFETY: packetdrill passes a pointer with its length.
     let to = unsafe { address(to, length) };
     run(|host| open::connect(host, fd, to)) as c_int
 }
@@ -164,6 +172,7 @@ unsafe extern "C" fn read(_: User, fd: c_int, buffer: *mut c_void, count: size_t
 }
 
 unsafe extern "C" fn readv(_: User, fd: c_int, vector: *const iovec, count: c_int) -> ssize_t {
+    // SAFETY: packetdrill passes the parts with their number.
     let vector = unsafe { iovecs(vector, count as usize) };
     run(|host| read::receive(host, fd, vector, 0))
 }
@@ -182,18 +191,22 @@ unsafe extern "C" fn recvfrom(
     _: *mut sockaddr,
     _: *mut socklen_t,
 ) -> ssize_t {
+    // SAFETY: the arguments are those of `recv`.
     unsafe { recv(user, fd, buffer, count, flags) }
 }
 
 unsafe extern "C" fn recvmsg(_: User, fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
+    // SAFETY: packetdrill passes a message that nothing else refers to.
     run(|host| read::receive_message(host, fd, unsafe { &mut *message }, flags))
 }
 
 unsafe extern "C" fn write(user: User, fd: c_int, buffer: *const c_void, count: size_t) -> ssize_t {
+    // SAFETY: the arguments are those of `send`.
     unsafe { send(user, fd, buffer, count, 0) }
 }
 
 unsafe extern "C" fn writev(_: User, fd: c_int, vector: *const iovec, count: c_int) -> ssize_t {
+    // SAFETY: packetdrill passes the parts with their number.
     let vector = unsafe { iovecs(vector, count as usize) };
     run(|host| write::send(host, fd, vector, 0, &[]))
 }
@@ -213,13 +226,17 @@ unsafe extern "C" fn sendto(
     length: socklen_t,
 ) -> ssize_t {
     let piece = [iovec { iov_base: buffer.cast_mut(), iov_len: count }];
+    // SAFETY: packetdrill passes a pointer with its length.
     let to = unsafe { address(to, length) };
     run(|host| write::send(host, fd, &piece, flags, to))
 }
 
 unsafe extern "C" fn sendmsg(_: User, fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
+    // SAFETY: packetdrill passes a message.
     let message = unsafe { &*message };
+    // SAFETY: packetdrill passes the parts with their number.
     let vector = unsafe { iovecs(message.msg_iov, message.msg_iovlen) };
+    // SAFETY: packetdrill passes a pointer with its length.
     let to = unsafe { address(message.msg_name.cast(), message.msg_namelen) };
     run(|host| write::send(host, fd, vector, flags, to))
 }
@@ -231,6 +248,7 @@ extern "C" fn fcntl(_: User, fd: c_int, command: c_int, argument: c_long) -> c_i
 unsafe extern "C" fn ioctl(_: User, fd: c_int, request: c_ulong, value: *mut c_int) -> c_int {
     run(|host| {
         let answer = files::ioctl(host, fd, request)?;
+        // SAFETY: packetdrill passes room for an integer.
         unsafe { value.write(answer) };
         Ok(0)
     }) as c_int
@@ -254,7 +272,9 @@ pub(crate) unsafe extern "C" fn getsockopt(
 ) -> c_int {
     run(|host| {
         let answer = options::get(host, fd, level, name)?;
+        // SAFETY: packetdrill passes the length of the room for the value.
         let count = answer.len().min(unsafe { *length } as usize);
+        // SAFETY: packetdrill passes room for as many bytes as are copied, and for the numbers.
         unsafe {
             core::ptr::copy_nonoverlapping(answer.as_ptr(), value.cast(), count);
             *length = count as socklen_t;
@@ -271,16 +291,19 @@ unsafe extern "C" fn setsockopt(
     value: *const c_void,
     length: socklen_t,
 ) -> c_int {
+    // SAFETY: packetdrill passes a pointer with its length.
     let value = unsafe { address(value.cast(), length) };
     run(|host| options::set(host, fd, level, name, value)) as c_int
 }
 
 unsafe extern "C" fn poll(_: User, entries: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
+    // SAFETY: packetdrill passes so many entries that nothing else refers to.
     let entries = unsafe { slice::from_raw_parts_mut(entries, count as usize) };
     run(|host| poll::poll(host, entries, timeout)) as c_int
 }
 
 unsafe extern "C" fn netdev_send(_: User, bytes: *const c_void, count: size_t) -> c_int {
+    // SAFETY: packetdrill passes a packet of this length.
     let packet = unsafe { slice::from_raw_parts(bytes.cast(), count) };
     run(|host| {
         host.inject(packet);
@@ -292,7 +315,9 @@ unsafe extern "C" fn netdev_send(_: User, bytes: *const c_void, count: size_t) -
 unsafe extern "C" fn netdev_receive(_: User, into: *mut c_void, count: *mut size_t, at: *mut c_longlong) -> c_int {
     run(|host| {
         let (time, packet) = host.next_packet().unwrap_or_default();
+        // SAFETY: packetdrill passes the room for a packet.
         let length = packet.len().min(unsafe { *count });
+        // SAFETY: packetdrill passes room for as many bytes as are copied, and for the numbers.
         unsafe {
             core::ptr::copy_nonoverlapping(packet.as_ptr(), into.cast(), length);
             *count = length;
@@ -313,6 +338,7 @@ unsafe extern "C" fn gettimeofday(_: User, time: *mut timeval, _: *mut c_void) -
     run(|host| {
         let micros = host.read_clock();
         let (seconds, rest) = ((micros / 1_000_000) as i64, (micros % 1_000_000) as i64);
+        // SAFETY: packetdrill passes room for a time.
         unsafe { time.write(timeval { tv_sec: seconds, tv_usec: rest }) };
         Ok(0)
     }) as c_int
@@ -323,6 +349,7 @@ extern "C" fn epoll_create(_: User, _: c_int) -> c_int {
 }
 
 unsafe extern "C" fn epoll_ctl(_: User, epoll: c_int, operation: c_int, fd: c_int, event: *mut epoll_event) -> c_int {
+    // SAFETY: packetdrill passes null or an event.
     let event = unsafe { event.as_ref() }.copied();
     run(|host| poll::epoll_ctl(host, epoll, operation, fd, event)) as c_int
 }
@@ -337,6 +364,7 @@ unsafe extern "C" fn epoll_wait(
     run(|host| {
         let found = poll::epoll_wait(host, epoll, count as usize, timeout)?;
         for (index, event) in found.iter().enumerate() {
+            // SAFETY: packetdrill passes room for as many events as are waited for at most.
             unsafe { events.add(index).write(*event) };
         }
         Ok(found.len() as c_int)
@@ -344,6 +372,7 @@ unsafe extern "C" fn epoll_wait(
 }
 
 unsafe extern "C" fn pipe(_: User, ends: *mut c_int) -> c_int {
+    // SAFETY: packetdrill passes room for two descriptors.
     unsafe { libc::pipe(ends) }
 }
 
@@ -357,6 +386,7 @@ unsafe extern "C" fn splice(
     flags: c_uint,
 ) -> ssize_t {
     if !owns(from) {
+        // SAFETY: the arguments are those of the system call.
         return unsafe { libc::splice(from, from_offset, to, to_offset, count, flags) };
     }
     run(|host| files::splice_out(host, from, to, count))

@@ -38,6 +38,7 @@ pub(crate) fn ioctl(host: &Host, fd: c_int, request: c_ulong) -> SyscallResult<c
 
 /// Closes a descriptor. Its connection continues to its end.
 pub(crate) fn close(host: &Host, fd: c_int) -> SyscallResult<c_int> {
+    // SAFETY: the call takes no pointers.
     unsafe { libc::syscall(libc::SYS_close, fd) };
     host.call(|state| {
         let Some(Descriptor::Socket(id)) = state.remove_descriptor(fd) else { return Ok(0) };
@@ -91,6 +92,7 @@ pub(crate) fn splice_out(host: &Host, from: c_int, to: c_int, count: usize) -> S
     let mut bytes = vec![0_u8; count];
     let piece = [iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: count }];
     let moved = read::receive(host, from, &piece, libc::MSG_DONTWAIT)?;
+    // SAFETY: `bytes` has at least as many bytes as were read into it.
     unsafe { libc::write(to, bytes.as_ptr().cast(), moved as usize) };
     Ok(moved)
 }

@@ -19,6 +19,7 @@ pub(crate) struct Peer(SocketAddr);
 
 pub(crate) fn socket(host: &Host, domain: c_int, kind: c_int, protocol: c_int) -> SyscallResult<c_int> {
     // A real socket, never used for traffic, reserves the descriptor number.
+    // SAFETY: the call takes no pointers.
     let fd = unsafe { libc::socket(domain, kind, protocol) };
     if fd < 0 {
         return Err(libc::EINVAL);
@@ -76,6 +77,7 @@ impl Peer {
             return;
         }
         let bytes = address_bytes(self.0);
+        // SAFETY: the caller passes C's pointers to an address and its room, which are not null.
         unsafe {
             let room = *length as usize;
             core::ptr::copy_nonoverlapping(bytes.as_ptr(), into.cast(), bytes.len().min(room));
@@ -88,6 +90,7 @@ pub(crate) fn bind(host: &Host, fd: c_int, to: &[u8]) -> SyscallResult<c_int> {
     let address = parse_address(to)?;
     // The real socket is bound, too, so that system tables (`ss`) list it.
     let one: c_int = 1;
+    // SAFETY: `one` and `to` outlive the calls, which get their lengths.
     unsafe {
         for (level, name) in [(libc::SOL_SOCKET, libc::SO_REUSEADDR), (libc::SOL_IP, libc::IP_FREEBIND)] {
             // The address need not exist in the namespace: only the number of the port matters.
@@ -102,6 +105,7 @@ pub(crate) fn bind(host: &Host, fd: c_int, to: &[u8]) -> SyscallResult<c_int> {
 }
 
 pub(crate) fn listen(host: &Host, fd: c_int, backlog: c_int) -> SyscallResult<c_int> {
+    // SAFETY: the call takes no pointers.
     unsafe { libc::listen(fd, backlog) };
     host.call(|state| {
         let socket = state.socket(fd)?;
@@ -122,6 +126,7 @@ pub(crate) fn accept(host: &Host, fd: c_int) -> SyscallResult<(c_int, Peer)> {
         }
         answer => Attempt::Done(answer),
     })?;
+    // SAFETY: the call takes no pointers.
     let accepted = unsafe { libc::socket(domain, libc::SOCK_STREAM, 0) };
     host.call(|state| {
         state.add_descriptor(accepted, Descriptor::Socket(id));

@@ -45,6 +45,7 @@ pub(crate) fn poll(host: &Host, entries: &mut [pollfd], timeout: c_int) -> Sysca
 }
 
 pub(crate) fn epoll_create(host: &Host) -> SyscallResult<c_int> {
+    // SAFETY: the call takes no pointers.
     let fd = unsafe { libc::epoll_create1(0) };
     host.call(|state| {
         state.add_descriptor(fd, Descriptor::Epoll(Epoll::default()));

@@ -53,6 +53,7 @@ fn fill(vector: &[iovec], mut bytes: u64) {
     for piece in vector {
         let count = bytes.min(piece.iov_len as u64) as usize;
         if count > 0 {
+            // SAFETY: `count` is at most the length of the piece, which the script's call gives to be written to.
             unsafe { core::ptr::write_bytes(piece.iov_base.cast::<u8>(), 0, count) };
         }
         bytes -= count as u64;
@@ -63,6 +64,7 @@ pub(crate) fn receive_message(host: &Host, fd: c_int, message: &mut msghdr, flag
     if flags & libc::MSG_ERRQUEUE != 0 {
         return receive_error(host, fd, message);
     }
+    // SAFETY: the script's call gives the parts of the message and their number.
     let vector = unsafe { core::slice::from_raw_parts(message.msg_iov, message.msg_iovlen) };
     let read = receive(host, fd, vector, flags)?;
     message.msg_flags = 0;
@@ -100,12 +102,15 @@ fn receive_error(host: &Host, fd: c_int, message: &mut msghdr) -> SyscallResult<
 fn store_control(message: &mut msghdr, messages: &[(i32, i32, Vec<u8>)]) {
     let mut used = 0;
     for (level, kind, data) in messages {
+        // SAFETY: this only computes a length.
         let space = unsafe { libc::CMSG_SPACE(data.len() as u32) } as usize;
         if message.msg_control.is_null() || used + space > message.msg_controllen {
             break;
         }
+        // SAFETY: this only computes a length.
         let length = unsafe { libc::CMSG_LEN(data.len() as u32) } as usize;
         let header = [&length.to_ne_bytes()[..], &level.to_ne_bytes(), &kind.to_ne_bytes()].concat();
+        // SAFETY: `used + space` is at most the room for control messages, and header and data have at most `space` bytes.
         unsafe {
             let at = message.msg_control.cast::<u8>().add(used);
             core::ptr::copy_nonoverlapping(header.as_ptr(), at, header.len());
