@@ -122,7 +122,7 @@ def _of_the_endpoint(candidate: Candidate, stream: StreamSpec) -> list[str]:
             f"# no web server sends with {candidate.transport}, which only earlybird's endpoint has:"
             " compare cubic, bbr and pert-rack"
         ]
-    return ["# at the viewer: earlybird transmit eb://:4201 udp://127.0.0.1:5000; undo: end both"]
+    return ["# at the viewer: earlybird transmit 'eb://:4201?insecure=1' udp://127.0.0.1:5000; undo: end both"]
 
 
 def _of_the_kernel(base: str, path: NetworkPath, delay: float, stream: StreamSpec) -> list[str]:
