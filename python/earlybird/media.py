@@ -158,14 +158,19 @@ def check_is_readable(path: Path) -> None:
         raise MediaError(path, "is empty", "Copy or download it again.")
 
 
-def check_is_no_manifest(path: Path) -> None:
-    """Reject a manifest of DASH, and of HLS with several renditions, which name films and are none."""
+def manifest_kind(path: Path) -> str | None:
+    """Return what names several renditions, a playlist of HLS or a manifest of DASH; None of any other file."""
     with path.open("rb") as file:
         text = file.read(MANIFEST).decode("utf-8", "replace")
-    is_master = text.lstrip("\ufeff").startswith("#EXTM3U") and "#EXT-X-STREAM-INF" in text
-    if is_master or re.search(r"<(?:\w+:)?MPD\b", text):
-        kind = "playlist of HLS" if is_master else "manifest of DASH"
-        hint = "Name the file of one rendition, or its own playlist."
+    if text.lstrip("\ufeff").startswith("#EXTM3U") and "#EXT-X-STREAM-INF" in text:
+        return "playlist of HLS"
+    return "manifest of DASH" if re.search(r"<(?:\w+:)?MPD\b", text) else None
+
+
+def check_is_no_manifest(path: Path) -> None:
+    """Reject a manifest of DASH, and of HLS with several renditions, which name films and are none."""
+    if kind := manifest_kind(path):
+        hint = "Name the file of one rendition, or its own playlist; `earlybird plan --goal vod` and `hls` take all."
         raise MediaError(path, f"is a {kind} that names several renditions, not a film", hint)
 
 

@@ -108,6 +108,22 @@ def command(
     segment: Annotated[
         str | None, typer.Option(metavar="TIME", help="Playing time of a segment.", show_default="6s")
     ] = None,
+    ladder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE,RATE,…",
+            help="Renditions of a film in segments, in place of --bitrate, such as 400kb/s,800kb/s,1.6Mb/s,3Mb/s.",
+            show_default="of the manifest of HLS or DASH, else one",
+        ),
+    ] = None,
+    player: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The player that chooses among them: hls.js, dash.js or shaka.",
+            show_default="hls.js",
+        ),
+    ] = None,
     max_late: Annotated[
         str | None,
         typer.Option(metavar="SHARE", help="Frames that may be late.", show_default="0.01%, of a call 1%"),
@@ -195,6 +211,8 @@ def command(
         measured=measured,
         goal=goal,
         segment=segment,
+        ladder=ladder,
+        player=player,
         max_late=max_late,
         baseline=baseline,
         transports=transport,

@@ -18,6 +18,7 @@ OVERHEAD: Final = 2  # ... of which half is for its own bookkeeping (`tcp_adv_wi
 UNSENT: Final = 0.1
 """Seconds of film that wait in the kernel unsent: as little as keeps the sender busy between two wake-ups."""
 LEAST_UNSENT: Final = 16 * 1024
+UNSENT_LIMIT: Final = 131072  # the default of `endpoint.unsent-limit` with players that abandon segments
 
 IN_THE_KERNEL: Final = {
     "cubic": "cubic",
@@ -56,7 +57,9 @@ def server_settings(
     if not control:
         return ServerSettings(command=_command(candidate, path, delay))
     timer = candidate.settings.get("rto", {}).get("floor", "")
-    return ServerSettings(control, _buffers(path), timer, interface=interface or "")
+    # Of a segment that a player abandons no more is sent than was simulated.
+    unsent = {} if stream.ladder is None else {"net.ipv4.tcp_notsent_lowat": f"{UNSENT_LIMIT}"}
+    return ServerSettings(control, {**_buffers(path), **unsent}, timer, interface=interface or "")
 
 
 def router_advice(path: NetworkPath) -> list[str]:

@@ -23,6 +23,9 @@ LIKELY: Final = 0.25  # share of other choices below which one that is not certa
 
 LEVEL_OF_UNSEEN: Final = 0.95
 
+NAMED_SHARE: Final = 0.05  # share of the time from which on a rendition is named in the answer
+STATED_STALLS: Final = 0.001  # share of the time from which on stalls are
+
 TOO_HIGH: Final = "formulas know neither SACK nor CUBIC's growth, nor that a film leaves a window unused."
 TOO_LOW: Final = "formulas know no queue, no jitter, no lost opening of a connection, and no losses close together."
 
@@ -142,7 +145,21 @@ def _use(plan: Plan) -> str:
 
 
 def _start(plan: Plan) -> str:
+    if plan.stream.ladder is not None:
+        return f"{rates_text(plan.choice)}, {WORDS[plan.stream.goal][0]} {delay_text(plan.delay)}"
     return f"{WORDS[plan.stream.goal][0]} {delay_text(plan.delay)}{_slowest(plan)}"
+
+
+def rates_text(result: CandidateResult) -> str:
+    """Return at which rates a film in several renditions is played for most of the time."""
+    shares, ladder = result.shares, result.rates
+    if not any(shares):
+        return "nothing is played"
+    order = sorted(range(len(shares)), key=lambda rung: -shares[rung])
+    named = [rung for rung in order if shares[rung] >= NAMED_SHARE][:2]
+    listed = _and([f"{format_rate(ladder[rung])} for {100 * shares[rung]:.0f} %" for rung in named])
+    stalls = f", stalled for {100 * result.stalled_share:.2g} %" if result.stalled_share >= STATED_STALLS else ""
+    return f"{listed} of the time{stalls}"
 
 
 def _slowest(plan: Plan) -> str:
@@ -153,6 +170,8 @@ def _choice(plan: Plan) -> str:
     words, choice, baseline = WORDS[plan.stream.goal][0], plan.choice.candidate.name, plan.baseline.candidate.name
     if not math.isfinite(plan.delay):
         return f"None of these senders carries {plan.stream.clip.path.name} here{_smaller(plan)}."
+    if plan.stream.ladder is not None:
+        return _choice_of_renditions(plan)
     start = f"{words} {delay_text(plan.longest_delay)}{_slowest(plan)}{_conditions(plan)}"
     if plan.choice is plan.baseline:
         others = f"; no other sender is noticeably quicker{_quickest(plan)}" if len(plan.results) > 1 else ""
@@ -162,6 +181,17 @@ def _choice(plan: Plan) -> str:
         delay_text(delay_needed) if math.isfinite(delay_needed) else "playback would fall behind whatever one waits"
     )
     return f"Use {choice}: {start}; with {baseline}, your sender today, {instead}."
+
+
+def _choice_of_renditions(plan: Plan) -> str:
+    choice, baseline = plan.choice, plan.baseline
+    name = f"{baseline.candidate.name}, your sender today"
+    if choice is not baseline:
+        return f"Use {choice.candidate.name}: {_start(plan)}; with {name}, {rates_text(baseline)}."
+    best = min(plan.results, key=lambda result: result.shortfall)
+    other = f" ({best.candidate.name}: {rates_text(best)})" if best is not choice else ""
+    others = f"; no other sender is noticeably better{other}" if len(plan.results) > 1 else ""
+    return f"Stay with {name}: {_start(plan)}{others}."
 
 
 def _conditions(plan: Plan) -> str:
@@ -204,7 +234,9 @@ def _sureness(plan: Plan) -> str:
     names = " and ".join(result.candidate.name for result in plan.open_candidates)
     chance = f"{100 * max(plan.doubt, 0.01):.0f} % of other seeds would choose another"
     others = [one for one in plan.open_candidates if one is not plan.choice]
-    longer = [f"{one.candidate.name} ({delay_text(one.startup_delay)})" for one in others if _is_longer(plan, one)]
+    if plan.stream.ladder is not None:
+        return f"It cannot be told after {sessions} which of {names} to take ({chance})."
+    longer = [f"{one.candidate.name} ({delay_text(one.startup_delay)})" for one in others if plan.is_worse(one)]
     if not longer:
         return f"It cannot be told after {sessions} which of {names} to take ({chance}): either does."
     if len(longer) == len(others) and plan.doubt < LIKELY:
@@ -216,10 +248,6 @@ def _sureness(plan: Plan) -> str:
 
 def _and(names: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def _is_longer(plan: Plan, result: CandidateResult) -> bool:
-    return is_noticeably_longer(result.delay_needed.mean, plan.delay_needed, plan.stream.noticeable)
 
 
 def unseen(number: int) -> float:
@@ -272,6 +300,8 @@ def _held_back(plan: Plan) -> list[str]:
 
 def _apart(plan: Plan) -> list[str]:
     """Return a sentence each for the formulas far above and far below the simulation."""
+    if plan.stream.ladder is not None:
+        return []  # formulas know one rate alone
     far = [one for one in plan.results if disagree(one.formula.delay, one.delay_needed.mean)]
     above = [one for one in far if one.formula.delay > one.delay_needed.mean]
     below = [one for one in far if one.formula.delay < one.delay_needed.mean]
@@ -327,6 +357,8 @@ def document(plan: Plan) -> dict[str, Any]:
         "open_candidates": [result.candidate.name for result in plan.open_candidates],
         "goal": stream.goal,
         "segment_s": stream.segment if stream.is_segmented else None,
+        "ladder_bps": stream.ladder and list(stream.ladder.rates),
+        "player": stream.ladder and stream.ladder.player,
         "max_late": plan.late,
         "film": {"name": str(stream.clip.path), "mean_bps": round(stream.clip.mean_rate), "session_s": stream.length},
         "path": {
@@ -365,6 +397,15 @@ def _row(plan: Plan, result: CandidateResult) -> dict[str, Any]:
         "limited_share": result.limited_share,
         "noticeably_longer": is_noticeably_longer(result.delay_needed.mean, plan.delay_needed, plan.stream.noticeable),
     }
+    if plan.stream.ladder is not None:
+        row |= {
+            "time_shares": list(result.shares),
+            "mean_bps": result.mean_rate,
+            "stalled_share": result.stalled_share,
+            "abandoned_per_hour": result.abandoned_per_hour,
+            "shortfall": result.shortfall,
+            "noticeably_worse": plan.is_worse(result),
+        }
     return finite(row)
 
 

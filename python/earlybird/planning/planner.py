@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,10 +21,11 @@ from earlybird.planning.answer import answer, cake_mends, document
 from earlybird.planning.beside import MOST_VIEWERS, NONE, checked, is_fifo, usual
 from earlybird.planning.candidates import BASELINE, Candidate, candidates
 from earlybird.planning.estimates import FormulaEstimate, formula_estimate
+from earlybird.planning.ladder import ladder_of_manifest, parse_ladder
 from earlybird.planning.path import Measurements, NetworkPath, completed, merged
 from earlybird.planning.profiles import profile_named
 from earlybird.planning.sampler import BUDGET, PILOT, Sampler
-from earlybird.planning.selection import SAMPLE_SIZES, is_noticeably_longer
+from earlybird.planning.selection import QUANTILE, SAMPLE_SIZES, is_noticeably_longer
 from earlybird.planning.session import Session, SessionRunner
 from earlybird.planning.stream import SEGMENT_SECONDS, SEGMENTED, StreamSpec, synthetic_clip
 from earlybird.player import LATE_SHARE_ALLOWED
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from earlybird.clip import Clip
     from earlybird.planning import watch
+    from earlybird.planning.ladder import Ladder, Viewing
     from earlybird.planning.stream import Goal
     from earlybird.planning.watch import Watched
     from earlybird.progress import Report
@@ -89,6 +92,7 @@ class CandidateResult:
     delay_needed: Estimate
     formula: FormulaEstimate
     sessions: tuple[Session, ...] = dataclasses.field(repr=False)
+    rates: tuple[float, ...] = ()  # of the renditions, if there are several
 
     @property
     def startup_delay(self) -> float:
@@ -117,8 +121,47 @@ class CandidateResult:
         """Whether the queue drops packets in enough sessions to decide the delay."""
         return float(np.mean([session.queue_drops > 0 for session in self.sessions])) >= DROPPING
 
+    @property
+    def shortfall(self) -> float:
+        """Share of the highest rate that is missing in one session of ten at least, of a film in several renditions."""
+        missing = [session.criterion for session in self.sessions]
+        return float(np.quantile(missing, QUANTILE, method="inverted_cdf"))
+
+    @property
+    def mean_rate(self) -> float:
+        """Mean of the rates that were played, in bits per second."""
+        return math.fsum(share * rate for share, rate in zip(self.shares, self.rates, strict=True)) or math.nan
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Share of the time at each rate, of all sessions; empty if the film has one rendition."""
+        viewings = self.viewings
+        total = math.fsum(one.played for one in viewings)
+        rows = zip(*([share * one.played for share in one.shares] for one in viewings if one.played), strict=True)
+        return tuple(math.fsum(row) / total for row in rows) if total else (0.0,) * len(self.rates)
+
+    @property
+    def viewings(self) -> tuple[Viewing, ...]:
+        """The playback of each session; empty if the film has one rendition."""
+        return tuple(session.viewing for session in self.sessions if session.viewing)
+
+    @property
+    def stalled_share(self) -> float:
+        """Share of the time since playback began in which it stalled, of all sessions."""
+        stalled = math.fsum(one.stalled for one in self.viewings)
+        return stalled / (stalled + math.fsum(one.played for one in self.viewings) or math.nan)
+
+    @property
+    def abandoned_per_hour(self) -> float:
+        """Segments that were abandoned, per hour of playback and stalls."""
+        seconds = math.fsum(one.played + one.stalled for one in self.viewings)
+        return 3600 * sum(one.abandoned for one in self.viewings) / (seconds or math.nan)
+
     def stalls(self, delay: float, hours: float) -> float:
         """Return the stalls per hour of a player that starts after `delay` seconds."""
+        if self.viewings:
+            seconds = math.fsum(one.played + one.stalled for one in self.viewings)
+            return 3600 * sum(one.stalls for one in self.viewings) / (seconds or math.nan)
         if not math.isfinite(delay):
             return math.nan
         return float(np.mean([session.stalls(delay) for session in self.sessions])) / hours
@@ -160,6 +203,12 @@ class Plan:
     def delay_needed(self) -> float:
         """Seconds that nine of ten sessions do with, as the sessions that were simulated show it."""
         return self.choice.delay_needed.mean
+
+    def is_worse(self, result: CandidateResult) -> bool:
+        """Return whether one would change the sender for the chosen one: a longer delay, or a lower quality."""
+        if self.stream.ladder is None:
+            return is_noticeably_longer(result.delay_needed.mean, self.delay_needed, self.stream.noticeable)
+        return is_noticeably_longer(result.shortfall, self.choice.shortfall, self.stream.margin)
 
     @property
     def is_settled(self) -> bool:
@@ -272,6 +321,11 @@ class PlanRequest:
         and ``"hls"``: a live one, as a web server sends them (HLS, DASH).
     segment : str
         Playing time of a segment (default 6 s).
+    ladder : str or sequence of str
+        Rates of the renditions of a film in segments, ``"400kb/s,800kb/s,1.6Mb/s"``, in place of `bitrate`; a playlist
+        of HLS or a manifest of DASH as `clip` has them too. The answer has the share of the time at each rate.
+    player : str
+        The player that chooses among them: ``"hls.js"`` (default), ``"dash.js"`` or ``"shaka"``.
     max_late : str or float
         Share of the frames that may be late (default 0.01 %, of calls 1 %).
     baseline : str
@@ -302,6 +356,8 @@ class PlanRequest:
     measured: Sequence[Measurements] = ()
     goal: Goal = "live"
     segment: str | None = None
+    ladder: str | Sequence[str] | None = None
+    player: str | None = None
     max_late: str | float | None = None
     baseline: str = BASELINE
     transports: Sequence[str] | None = None
@@ -328,7 +384,13 @@ class PlanRequest:
 
     @property
     def film(self) -> Clip:
-        """The film; raise InputError unless exactly one of `clip` and `bitrate` is given."""
+        """The film; raise InputError unless exactly one of `clip`, `bitrate` and `ladder` is given."""
+        if self.renditions:
+            if self.bitrate is not None:
+                raise InputError(f"bitrate = {self.bitrate}: the ladder has the film's rates; leave one of both out.")
+            if self.ladder is not None and self.clip is not None:
+                raise InputError(f"ladder = {self.ladder}: {self.clip} has rates of its own; leave one of both out.")
+            return synthetic_clip(self.renditions.rates[0], self.goal)
         if (self.clip is None) == (self.bitrate is None):
             raise InputError(
                 "what is sent? Name a video file, or give --bitrate, such as --bitrate 4Mb/s; one of them."
@@ -336,6 +398,20 @@ class PlanRequest:
         if self.clip is not None:
             return film_of(self.clip, takes_sound=True)
         return synthetic_clip(parse_rate(complete_rate(self.bitrate or ""), "bitrate"), self.goal)
+
+    @cached_property
+    def renditions(self) -> Ladder | None:
+        """The rates of a film in several renditions; raise InputError if it cannot have any."""
+        if self.ladder is None:
+            may_be_manifest = self.goal in SEGMENTED and self.clip is not None
+            found = ladder_of_manifest(Path(self.clip or ""), self.player) if may_be_manifest else None
+        elif self.goal not in SEGMENTED:
+            raise InputError(f"ladder = {self.ladder}: films of --goal vod and hls have several renditions.")
+        else:
+            found = parse_ladder(self.ladder, self.player)
+        if found is None and self.player is not None:
+            raise InputError(f"player = {self.player}: it chooses among renditions: give --ladder, or a manifest.")
+        return found
 
     @property
     def late_share(self) -> float:
@@ -346,15 +422,18 @@ class PlanRequest:
         """Return the stream: sessions are as long as asked for, or as the budget allows for the first samples."""
         clip = self.film
         if self.duration is not None:
-            return StreamSpec.of(clip, self.goal, _duration(self.duration, "duration"), self.segment_seconds)
-        stream = StreamSpec.of(clip, self.goal, LONGEST_SESSION, self.segment_seconds)
+            return self._spec(clip, _duration(self.duration, "duration"))
+        stream = self._spec(clip, LONGEST_SESSION)
         shares = [(path, 1.0), *((other, OTHERS_COST) for other in others)]
         sessions = sum(share * SessionRunner(line, stream, sender).cost for line, share in shares for sender in senders)
         cost = SAMPLE_SIZES[0] * sessions
         length = round(LONGEST_SESSION * BUDGET / cost)
         shortest = max(SHORTEST_SESSION / path.viewers, SHORTEST_OF_MANY)
         seconds = float(min(max(length, shortest), LONGEST_SESSION))
-        return StreamSpec.of(clip, self.goal, seconds, self.segment_seconds)
+        return self._spec(clip, seconds)
+
+    def _spec(self, clip: Clip, length: float) -> StreamSpec:
+        return StreamSpec.of(clip, self.goal, length, self.segment_seconds, self.renditions)
 
     @property
     def segment_seconds(self) -> float:
@@ -387,8 +466,10 @@ class Question:
         traffic = usual(path) if request.beside is None else path.beside
         ends = tuple(path.with_loss(share) for share in path.loss_ends if share != path.loss)
         other = None if traffic == NONE else path.with_traffic(NONE if path.beside != NONE else traffic)
-        larger = path.with_queue(NETEM_QUEUE) if path.queue_is_assumed else None
-        cake = path.with_traffic(traffic).with_cake() if other and is_fifo(path) else None
+        # Whether another queue matters is judged by the delay, which hardly differs where players choose the rate.
+        judges_queue = request.renditions is None
+        larger = path.with_queue(NETEM_QUEUE) if path.queue_is_assumed and judges_queue else None
+        cake = path.with_traffic(traffic).with_cake() if other and is_fifo(path) and judges_queue else None
         stream = request.stream(path, senders, [*ends, *(line for line in (other, larger, cake) if line)])
         check_it_fits(stream, path)
         check_outages(path, stream)
@@ -516,7 +597,7 @@ def _decide(
     formulas = [formula_estimate(path, stream, sender, late) for sender in senders]
     with threads(jobs) as workers:
         runners = [SessionRunner(path, stream, sender, late, workers.watch, is_series=True) for sender in senders]
-        sampler = Sampler(runners, workers, stream.noticeable, show=progress)
+        sampler = Sampler(runners, workers, stream.margin, show=progress)
         if request.seeds is not None:
             sampler.sample(list(request.seeds))
         elif path is question.path:
@@ -524,8 +605,9 @@ def _decide(
         else:
             sampler.sample(range(1, PILOT + 1))
             sampler.sample(range(PILOT + 1, SAMPLE_SIZES[0] + 1))
+    rates = stream.ladder.rates if stream.ladder else ()
     results = tuple(
-        CandidateResult(sender, sampler.delays_needed[place], formula, tuple(sampler.sessions[place].values()))
+        CandidateResult(sender, sampler.delays_needed[place], formula, tuple(sampler.sessions[place].values()), rates)
         for place, (sender, formula) in enumerate(zip(senders, formulas, strict=True))
     )
     return Plan(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from earlybird.executors import as_completed
-from earlybird.planning.selection import SAMPLE_SIZES, Ranking, rank
+from earlybird.planning.selection import SAMPLE_SIZES, Ranking, quantile_estimate, rank
 from earlybird.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -86,11 +86,22 @@ class Sampler:
         seed, place = task
         return self._runners[place].play(seed)
 
+    def _delay_needed(self, place: int, ranked: Estimate) -> Estimate:
+        """Return the delay that nine of ten sessions do with, which was ranked unless quality was."""
+        sessions = self.sessions[place].values()
+        if any(session.viewing is None for session in sessions):
+            return ranked
+        return quantile_estimate(np.array([session.delay_needed for session in sessions]))
+
     def _update_ranking(self) -> None:
         rows = zip(*(self.sessions[place].values() for place in self._running), strict=True)
-        self._last = rank(np.array([[session.delay_needed for session in row] for row in rows]), self._noticeable)
-        self.delays_needed = self.delays_needed or list(self._last.delays_needed)
-        for place, delay_needed in zip(self._running, self._last.delays_needed, strict=True):
+        self._last = rank(np.array([[session.criterion for session in row] for row in rows]), self._noticeable)
+        found = [
+            self._delay_needed(place, ranked)
+            for place, ranked in zip(self._running, self._last.delays_needed, strict=True)
+        ]
+        self.delays_needed = self.delays_needed or found
+        for place, delay_needed in zip(self._running, found, strict=True):
             self.delays_needed[place] = delay_needed
         self.choice = self._running[self._last.choice]
         backed = [self._running[place] for place, share in enumerate(self._last.support) if share > 0]

@@ -13,6 +13,7 @@ import numpy as np
 from earlybird.loading import resolve
 from earlybird.planning import beside
 from earlybird.planning.beside import LEAD, NONE
+from earlybird.planning.ladder import Viewing
 from earlybird.player import LATE_SHARE_ALLOWED, Playback, Timeliness, play
 
 if TYPE_CHECKING:
@@ -66,6 +67,12 @@ class Session:
     delivered_share: float  # of the frames
     seed: int
     queue_drops: int = 0  # packets of the film
+    viewing: Viewing | None = None  # of a film in several renditions
+
+    @property
+    def criterion(self) -> float:
+        """The quantity by which senders are compared, smaller is better: the delay, or the quality that is missing."""
+        return self.delay_needed if self.viewing is None else self.viewing.shortfall
 
     @property
     def awaited(self) -> NDArray[np.bool_]:
@@ -80,8 +87,8 @@ class Session:
         return play(self.due[self.awaited], there, startup_delay=delay + ROUNDING, end=self.end)
 
     def stalls(self, delay: float) -> int:
-        """Count the stalls of that player."""
-        return len(self.playback(delay).stalls)
+        """Count the stalls of that player; of several renditions those of the player that was simulated."""
+        return self.viewing.stalls if self.viewing else len(self.playback(delay).stalls)
 
 
 def scenario(path: NetworkPath, stream: StreamSpec, candidate: Candidate, delay: float | None = None) -> dict[str, Any]:
@@ -236,7 +243,7 @@ class SessionRunner:
         viewers = [
             self._viewed(f"{GROUP}{number}", outcome["tables"], seed, delay) for number in range(self._path.viewers)
         ]
-        return max(viewers, key=lambda viewed: viewed.delay_needed)
+        return max(viewers, key=lambda viewed: viewed.criterion)
 
     def _viewed(self, flow: str, tables: Mapping[str, Any], seed: int, delay: float | None) -> Session:
         """Return the session of one viewer."""
@@ -246,10 +253,18 @@ class SessionRunner:
         delivered = np.maximum(delivered, self._connected)
         row = np.asarray(flows["flow"]) == flow
         limited_share = float(sum(np.nan_to_num(flows[key][row]).item() for key in WINDOW_KEYS))
-        delay_needed = needed_delay(written, delivered, end, self._late, delay)
+        viewing = self._viewing(tables, flow)
+        delay_needed = viewing.startup_delay if viewing else needed_delay(written, delivered, end, self._late, delay)
         delivered_share = float(np.isfinite(delivered).mean())
         queue_drops = int(flows["queue_drops"][row].item())
-        return Session(delay_needed, written, delivered, end, limited_share, delivered_share, seed, queue_drops)
+        return Session(
+            delay_needed, written, delivered, end, limited_share, delivered_share, seed, queue_drops, viewing
+        )
+
+    def _viewing(self, tables: Mapping[str, Any], flow: str) -> Viewing | None:
+        ladder = self._stream.ladder
+        # A live film begins behind the camera with any sender.
+        return None if ladder is None else Viewing.of(ladder, tables, flow, counts_startup=self._stream.goal == "vod")
 
     def _on_time(
         self, written: NDArray[np.float64], delivered: NDArray[np.float64]
@@ -257,5 +272,6 @@ class SessionRunner:
         """Count time from the film's beginning; frames of a film in segments are there when their segments are."""
         begin = written[0]
         if self._stream.is_segmented:
-            return self._stream.play_times, self._stream.delivered_frames(delivered - begin)
+            segments = self._stream.segment_times(written - begin, delivered - begin)
+            return self._stream.play_times, self._stream.delivered_frames(segments)
         return written - begin, delivered - begin

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 
 from earlybird.clip import Clip
+from earlybird.planning.ladder import NOTICEABLE_SHORTFALL, Ladder
 from earlybird.planning.selection import NOTICEABLE_SECONDS
 
 if TYPE_CHECKING:
@@ -52,11 +53,19 @@ class StreamSpec:
     length: float
     left_out: float = 0.0
     segment: float = SEGMENT_SECONDS
+    ladder: Ladder | None = None  # of a film in several renditions, of which the clip is the lowest
 
     @classmethod
-    def of(cls, clip: Clip, goal: Goal, length: float, segment: float = SEGMENT_SECONDS) -> StreamSpec:
+    def of(
+        cls,
+        clip: Clip,
+        goal: Goal,
+        length: float,
+        segment: float = SEGMENT_SECONDS,
+        ladder: Ladder | None = None,
+    ) -> StreamSpec:
         """Send so much of a film."""
-        return cls(clip.first(length), goal, length, max(clip.length - length, 0.0), segment)
+        return cls(clip.first(length), goal, length, max(clip.length - length, 0.0), segment, ladder)
 
     @property
     def is_segmented(self) -> bool:
@@ -79,8 +88,9 @@ class StreamSpec:
         """Write it as the application of a flow."""
         if not self.is_segmented:
             return self.clip.application()
+        rates = {"ladder": [f"{round(self.clip.mean_rate)}b/s"]} if self.ladder is None else self.ladder.keys
         segments = {
-            "ladder": [f"{round(self.clip.mean_rate)}b/s"],
+            **rates,
             "segment": f"{self.segment:g}s",
             "live": self.goal == "hls",
         }
@@ -91,6 +101,19 @@ class StreamSpec:
         numbers = np.floor(self.play_times / self.segment + ROUNDING).astype(np.int64)
         missing = max(int(numbers[-1]) + 1 - len(segments), 0)
         return np.concatenate((segments, np.full(missing, np.inf)))[numbers]
+
+    def segment_times(self, written: NDArray[np.float64], delivered: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return when each segment is there, from the rows of `deliveries`, which has abandoned segments too."""
+        numbers = np.rint(written / self.segment).astype(np.int64)
+        times = np.full(int(numbers.max(initial=-1)) + 1, np.inf)
+        # Of a segment that was requested several times the last row counts.
+        times[numbers] = delivered
+        return times
+
+    @property
+    def margin(self) -> float:
+        """The least gain for a change of the sender: seconds of delay, or of several renditions quality."""
+        return self.noticeable if self.ladder is None else NOTICEABLE_SHORTFALL
 
     @property
     def noticeable(self) -> float:

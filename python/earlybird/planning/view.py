@@ -12,7 +12,6 @@ from rich.text import Text
 from earlybird.formatting import format_number, format_rate, format_seconds, format_share
 from earlybird.planning.answer import WORDS, answer, delay_text, stalls, warnings
 from earlybird.planning.beside import queue_text, title
-from earlybird.planning.selection import is_noticeably_longer
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -43,9 +42,14 @@ def instructions(plan: Plan) -> list[str]:
 def description(plan: Plan) -> str:
     """Return a sentence with the stream and the path."""
     part = f" (its first {plan.stream.length:g} s)" if plan.stream.left_out else ""
-    stream = f"{plan.stream.clip.path.name}{part}, {format_rate(plan.stream.clip.mean_rate)}, {plan.stream.goal}"
+    ladder = plan.stream.ladder
+    rates = (plan.stream.clip.mean_rate,) if ladder is None else ladder.rates
+    listed = ", ".join(map(format_rate, rates))
+    stream = f"{plan.stream.clip.path.name}{part}, {listed}, {plan.stream.goal}"
     if plan.stream.is_segmented:
         stream += f" in segments of {plan.stream.segment:g} s"
+    if ladder is not None:
+        stream += f" to {ladder.player}"
     viewers = f" to {plan.path.viewers} viewers" if plan.path.viewers > 1 else ""
     return f"{stream},{viewers} over {describe(plan.path)}, with {title(plan.path.beside)}."
 
@@ -82,14 +86,28 @@ def table(plan: Plan) -> Table:
 
 def headings(plan: Plan) -> list[str]:
     """List the headings of the columns behind the sender's."""
+    if plan.stream.ladder is not None:
+        rates = [f"{rate / 1e6:g}" for rate in plan.stream.ladder.rates]
+        return [WORDS[plan.stream.goal][1], *rates, "mean", "stalled", "stalls/h", "abandoned", "sessions"]
     return [WORDS[plan.stream.goal][1], "90 % interval", "median", "formula", "stalls/h", "sessions"]
 
 
 def cells(plan: Plan, result: CandidateResult) -> list[str]:
     """Write a sender's row."""
     delay_needed, formula = result.delay_needed, result.formula.delay
-    mark = " ✗" if is_noticeably_longer(delay_needed.mean, plan.delay_needed, plan.stream.noticeable) else ""
+    mark = " ✗" if plan.is_worse(result) else ""
     baseline = " (today)" if result is plan.baseline else ""
+    if result.viewings:
+        return [
+            f"{result.candidate.name}{baseline}{mark}",
+            _delay(delay_needed.mean),
+            *(f"{100 * share:.0f} %" for share in result.shares),
+            f"{result.mean_rate / 1e6:.3g}",
+            f"{100 * result.stalled_share:.2g} %",
+            format_number(stalls(plan, result)),
+            format_number(result.abandoned_per_hour),
+            str(len(result.sessions)),
+        ]
     return [
         f"{result.candidate.name}{baseline}",
         f"{_delay(delay_needed.mean)}{mark}",
@@ -103,6 +121,8 @@ def cells(plan: Plan, result: CandidateResult) -> list[str]:
 
 def explanation(plan: Plan) -> str:
     """Return the meaning of the columns."""
+    if plan.stream.ladder is not None:
+        return _of_renditions(plan)
     delay = delay_text(plan.delay) if math.isfinite(plan.delay) else "this"
     slowest = "for the slowest viewer " if plan.path.viewers > 1 else ""
     allowed = f"{slowest}fewer than {format_share(plan.late)} of the frames late"
@@ -112,6 +132,18 @@ def explanation(plan: Plan) -> str:
         "that of every other session. The answer states the interval's upper end. "
         f"stalls/h: pauses of a player that starts after {delay} and waits for what is late. "
         f"✗: noticeably longer than the chosen one.{_of_segments(plan)}"
+    )
+
+
+def _of_renditions(plan: Plan) -> str:
+    ladder = plan.stream.ladder
+    player = ladder.player if ladder else ""
+    return (
+        f"{WORDS[plan.stream.goal][1]}: nine of ten sessions play after so many seconds. Share of the time at each "
+        f"rate, in Mb/s, that {player} chooses, and the mean; stalled: share of the time since playback began; "
+        "abandoned: segments per hour that were requested anew at another rate while they arrived. ✗: noticeably worse "
+        "than the chosen one, by the mean rate less the highest rate for each second of waiting, in nine of ten "
+        "sessions."
     )
 
 
