@@ -5,7 +5,7 @@ mod throughput;
 use crate::document::step_to;
 use earlybird_transport::ScenarioError;
 use serde_json::{Value, json};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -36,13 +36,13 @@ fn read_one(channel: Option<&mut Value>, folder: &Path, path: &str) -> Result<()
     Ok(())
 }
 
-/// The largest file in bytes: a device such as `/dev/zero` has no end.
+/// The largest file in bytes.
 const LARGEST: u64 = 128 << 20;
 
 /// Returns the text of a file that the key at `path` names.
 pub(crate) fn read_file(folder: &Path, file: &str, path: &str) -> Result<String, ScenarioError> {
     let mut text = String::new();
-    let read = File::open(folder.join(file)).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text));
+    let read = open(&folder.join(file)).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text));
     let too_large = || io::Error::from(io::ErrorKind::FileTooLarge);
     let read = read.and_then(|length| if length as u64 > LARGEST { Err(too_large()) } else { Ok(text) });
     read.map_err(|error| {
@@ -52,6 +52,12 @@ pub(crate) fn read_file(folder: &Path, file: &str, path: &str) -> Result<String,
             .allowed("a text file")
             .hint("paths count from the folder of the scenario file.")
     })
+}
+
+/// Opens a file. A device such as `/dev/zero` has no end, and a pipe may have no writer, so that these are refused.
+fn open(place: &Path) -> io::Result<File> {
+    let kind = fs::metadata(place)?.file_type();
+    if kind.is_file() || kind.is_dir() { File::open(place) } else { Err(io::ErrorKind::Unsupported.into()) }
 }
 
 /// Returns the times of delivery opportunities of 1500 bytes in milliseconds, from a trace in mahimahi's format, or of a time

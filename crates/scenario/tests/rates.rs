@@ -108,6 +108,16 @@ fn a_bad_throughput_trace_is_named(#[case] content: &str, #[case] expected: &str
 }
 
 #[test]
+fn a_trace_that_is_a_device_or_a_pipe_is_not_read() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let place = folder.join("cell.mahi");
+    let _ = std::fs::remove_file(&place);
+    std::os::unix::fs::symlink("/dev/zero", &place).expect("a link");
+    let error = resolve_in(folder, &with_trace(), &[]).expect_err("a device").to_string();
+    assert!(error.contains("`cell.mahi` cannot be read: unsupported; allowed: a text file"), "{error}");
+}
+
+#[test]
 fn a_missing_trace_is_named() {
     let error = resolve_in(Path::new("/nowhere"), &with_trace(), &[]).expect_err("no file").to_string();
     let expected = "network.links.a-b.trace: `cell.mahi` cannot be read: entity not found; allowed: a text file. hint: \
