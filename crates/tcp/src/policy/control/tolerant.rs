@@ -4,6 +4,9 @@
 //! queue halves the window. The window grows only as far as the application uses it (RFC 7661), so that a flow gains no bandwidth
 //! by its tolerance. Our own design; docs/real-time-mode.md describes its limits.
 
+mod opening;
+mod steps;
+
 use super::factory::{ControlFactory, ControlSetup};
 use super::path::{LostSegment, PathModel, RateSample};
 use super::reno::Reno;
@@ -11,6 +14,8 @@ use super::{CongestionControl, Flight, Gauges, Handshake, Progress, Window};
 use crate::trace::Cx;
 use alloc::boxed::Box;
 use earlybird_units::{Duration, Instant};
+use opening::Opening;
+use steps::DelaySteps;
 
 /// Parameters of the tolerant control.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,6 +69,8 @@ pub(crate) struct Tolerant {
     /// Whether data has measured the RTT, not the handshake alone.
     has_sample: bool,
     reduction: Reduction,
+    opening: Opening,
+    initial_window: f64,
 }
 
 /// A reduction that later RTT samples may show to be spurious.
@@ -97,7 +104,7 @@ impl Reduction {
     }
 }
 
-/// The smallest RTT of the last half to one RTT, and the base delay of the last minutes.
+/// The smallest RTT of the last half to one RTT, without [steps](DelaySteps), and the base delay of the last minutes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Delay {
     base: BaseDelay,
@@ -107,12 +114,14 @@ struct Delay {
     /// The smallest RTT of the current half RTT, and of the previous one.
     half_rtt_minima: [Option<Duration>; 2],
     half_started: Instant,
+    steps: DelaySteps,
 }
 
 impl Delay {
     fn on_rtt(&mut self, now: Instant, rtt: Duration) {
         let before = self.base.min_rtt;
         let min_rtt = self.base.on_rtt(now, rtt);
+        let rtt = self.steps.without_steps(now, rtt, min_rtt);
         // An increase of the base delay, by a longer route, was no queue.
         self.largest = self.largest.saturating_sub(min_rtt.saturating_sub(before.unwrap_or(min_rtt)));
         if now - self.half_started >= min_rtt / 2 {
@@ -203,6 +212,8 @@ impl Tolerant {
             pending_undo: None,
             has_sample: false,
             reduction: Reduction::Over,
+            opening: Opening::Unused,
+            initial_window: 1.0,
         }
     }
 
@@ -245,6 +256,14 @@ impl Tolerant {
         }
     }
 
+    /// Ends the opening with what the application used of its window.
+    fn validate_opening(&mut self, sample: &RateSample) {
+        if let Some(flight) = self.opening.on_sample(sample, self.initial_window) {
+            let cwnd = (HEADROOM * flight as f64).max(self.initial_window).min(self.cwnd());
+            self.window.set(cwnd, self.ssthresh());
+        }
+    }
+
     fn grow(&mut self, sample: &RateSample) {
         // RFC 7661: a window that is not used says nothing about the path.
         let is_used = sample.is_cwnd_limited || self.cwnd() < HEADROOM * sample.tx_in_flight as f64;
@@ -269,7 +288,8 @@ impl CongestionControl for Tolerant {
     }
 
     fn on_established(&mut self, cx: &mut Cx<'_>, initial_window: f64) {
-        self.window.on_established(cx, initial_window);
+        self.initial_window = initial_window;
+        self.window.on_established(cx, initial_window.max(opening::LARGEST));
     }
 
     fn on_handshake(&mut self, cx: &mut Cx<'_>, handshake: &Handshake) {
@@ -283,6 +303,7 @@ impl CongestionControl for Tolerant {
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         if self.was_congested() {
+            self.opening.end();
             self.save_for_undo(self.has_sample.then_some(cx.now));
             self.window.on_loss(cx, flight);
             self.reduction = Reduction::Started;
@@ -342,6 +363,7 @@ impl PathModel for Tolerant {
             self.check_spurious(now, rtt);
         }
         self.grow(sample);
+        self.validate_opening(sample);
     }
 
     fn is_probing_rtt(&self) -> bool {
@@ -363,6 +385,9 @@ mod tests {
     fn opened() -> Tolerant {
         let mut control = Tolerant::new(Reno::new(64, f64::INFINITY, Halved::Flight), TolerantParameters::DEFAULT);
         control.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 8.0);
+        // The tests begin after the first round trip of the source.
+        control.opening.end();
+        control.window.set(8.0, f64::INFINITY);
         control
     }
 
@@ -406,6 +431,50 @@ mod tests {
     fn time_out(control: &mut Tolerant) -> f64 {
         control.on_timeout(&mut Cx { now: Instant::ZERO, trace: &mut () }, &Flight::new(8));
         control.cwnd()
+    }
+
+    /// Sends so many segments in each round trip of 100 ms, with ACKs at its end; returns the window.
+    fn open(control: &mut Tolerant, flight: u64, round_trips: u64) -> f64 {
+        for (number, round_trip) in (0..).zip(1..=round_trips) {
+            let rtt = Some(Duration::from_millis(100));
+            let (una, snd_max) = (1 + number * flight, 1 + round_trip * flight);
+            let sample = RateSample { rtt, una, snd_max, prior_in_flight: flight, ..RateSample::new(flight, 0) };
+            control.on_sample(millis(100 * round_trip), &sample);
+        }
+        control.cwnd()
+    }
+
+    fn established() -> Tolerant {
+        let mut control = Tolerant::new(Reno::new(1_000, f64::INFINITY, Halved::Flight), TolerantParameters::DEFAULT);
+        control.on_established(&mut Cx { now: Instant::ZERO, trace: &mut () }, 10.0);
+        control
+    }
+
+    /// The symptom: 61 units of a stream were late in its first second, without losses, as slow start was slower than the source.
+    #[test]
+    fn the_first_round_trip_of_a_source_is_sent_at_its_rate() {
+        assert!(established().cwnd() >= 300.0, "16 Mb/s at 200 ms");
+        assert_eq!(open(&mut established(), 10, 5), opening::LARGEST, "a question and its answer before the stream");
+        assert_eq!(open(&mut established(), 76, 2), HEADROOM * 76.0, "what was used of it, and room for repairs");
+    }
+
+    #[test]
+    fn a_loss_behind_a_queue_ends_the_first_round_trip() {
+        let mut control = established();
+        let handshake = Handshake::new(Duration::from_millis(100));
+        control.on_handshake(&mut Cx { now: Instant::ZERO, trace: &mut () }, &handshake);
+        (0..20).for_each(|step| arrive_of(&mut control, 10 * step, 100 + step, 100));
+        control.on_loss(&mut Cx { now: millis(200), trace: &mut () }, &Flight::new(100));
+        assert_eq!(control.cwnd(), 50.0);
+    }
+
+    /// The symptom: each loss after a hold of 120 ms halved the window, from 178 segments to 33.
+    #[test]
+    fn a_loss_after_the_link_held_packets_back_is_noise() {
+        let mut control = control();
+        // Nothing arrives for 120 ms, and then what was sent meanwhile, all of it late.
+        (0..12).for_each(|step| arrive(&mut control, 1_110 + step, 220 - 9 * step));
+        assert_eq!(lose_at(&mut control, 1_122), 8.0);
     }
 
     #[test]

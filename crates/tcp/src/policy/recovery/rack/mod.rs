@@ -32,6 +32,9 @@ pub struct RackConfig {
     /// receiver echoes the timestamp of the segment before the hole (RFC 7323 §4.3). RFC 8985 §6.2, step 2, ignores segments
     /// with an older echo.
     pub trusts_sacked_retransmissions: bool,
+    /// Whether a first timeout marks only the first segment as lost: its ACK shows what else is. RFC 8985 §6.3 also marks those
+    /// that were sent long enough ago, although after a delay of the whole path all of them arrive.
+    pub timeout_marks_first: bool,
     /// Whether tail loss probes are sent (RFC 8985 §7).
     pub probes_tail: bool,
     /// The longest delay of the peer's ACKs, which is added to the probe timeout of a single segment; 200 ms is usual (RFC 8985
@@ -48,6 +51,7 @@ impl RackConfig {
         window_persistence: 16,
         rtt_from_highest_delivered: false,
         trusts_sacked_retransmissions: false,
+        timeout_marks_first: false,
         probes_tail: true,
         longest_ack_delay: Duration::from_millis(200),
     };
@@ -88,6 +92,7 @@ pub(crate) struct Rack {
     smoothed_rtt: Option<Duration>,
     rtt_from_highest_delivered: bool,
     trusts_sacked_retransmissions: bool,
+    timeout_marks_first: bool,
 }
 
 impl Rack {
@@ -107,6 +112,7 @@ impl Rack {
             smoothed_rtt: None,
             rtt_from_highest_delivered: config.rtt_from_highest_delivered,
             trusts_sacked_retransmissions: config.trusts_sacked_retransmissions,
+            timeout_marks_first: config.timeout_marks_first,
         }
     }
 
@@ -361,9 +367,12 @@ impl LossRecovery for Rack {
             scoreboard.forget_sacked();
         }
         let time_limit = self.transmissions.rtt() + self.reordering_window(scoreboard);
+        // After a second timeout without progress nothing is in flight any more.
+        let marks_first = self.timeout_marks_first && !matches!(self.phase, Phase::AfterTimeout(_));
         for number in scoreboard.una()..scoreboard.snd_max() {
             let sent_at = scoreboard.segment(number).map_or(now, |(_, sent)| sent.departed);
-            if (number == scoreboard.una() || sent_at + time_limit <= now) && !scoreboard.sacked().contains(number) {
+            let is_old = !marks_first && sent_at + time_limit <= now;
+            if (number == scoreboard.una() || is_old) && !scoreboard.sacked().contains(number) {
                 self.lost.insert(number..number + 1);
             }
         }
