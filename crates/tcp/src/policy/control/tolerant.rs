@@ -454,7 +454,8 @@ mod tests {
     #[test]
     fn the_first_round_trip_of_a_source_is_sent_at_its_rate() {
         assert!(established().cwnd() >= 300.0, "16 Mb/s at 200 ms");
-        assert_eq!(open(&mut established(), 10, 5), opening::LARGEST, "a question and its answer before the stream");
+        assert_eq!(open(&mut established(), 1, 5), opening::LARGEST, "a question and its answer before the stream");
+        assert_eq!(open(&mut established(), 4, 5), 10.0, "a source that needs less than the initial window");
         assert_eq!(open(&mut established(), 76, 2), HEADROOM * 76.0, "what was used of it, and room for repairs");
     }
 

@@ -10,7 +10,7 @@ use super::super::path::RateSample;
 /// (`pipeACK`, RFC 7661 §4.2). A loss that counts as congestion ends it at once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Opening {
-    /// The application has not used the initial window yet.
+    /// The application has not used the initial window yet. It ends unused once the segments of an initial window have arrived.
     #[default]
     Unused,
     /// Ends when everything below this number is acknowledged.
@@ -30,6 +30,11 @@ impl Opening {
     pub(super) fn on_sample(&mut self, sample: &RateSample, initial_window: f64) -> Option<u64> {
         match *self {
             Self::Unused if sample.prior_in_flight as f64 > initial_window => *self = Self::Until(sample.snd_max),
+            // Segments are numbered from 1 on: an initial window has arrived, and no more was needed.
+            Self::Unused if sample.una as f64 > initial_window + 1.0 => {
+                self.end();
+                return Some(sample.prior_in_flight);
+            }
             Self::Until(end) if sample.una >= end => {
                 self.end();
                 return Some(sample.prior_in_flight);

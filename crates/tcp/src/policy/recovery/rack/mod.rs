@@ -16,6 +16,7 @@ use window::ReorderingWindow;
 
 /// Parameters of RACK-TLP.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule that senders have or lack")]
 pub struct RackConfig {
     /// The reordering window as a share of the smallest RTT; 1/4 in RFC 8985 §6.2, step 4.
     pub reordering_window: f64,
