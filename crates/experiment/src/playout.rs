@@ -41,7 +41,7 @@ impl PlayoutLog {
             Application::Segments(film) => Some(Box::new(Renditions::of(film))),
             _ => None,
         };
-        Some(Self { delay, renditions, ..Self::default() })
+        Some(Self { renditions, delay, ..Self::default() })
     }
 
     pub(crate) fn take(&mut self, at: Instant, event: Playout) {

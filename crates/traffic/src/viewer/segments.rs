@@ -166,9 +166,9 @@ impl SegmentClient {
 
     fn request(&mut self, io: &mut dyn ReceiverIo, request: Request) {
         if request.replaces {
-            self.requests.replace()
+            self.requests.replace();
         } else {
-            self.requests.ask(io.position())
+            self.requests.ask(io.position());
         }
         let total = self.ladder.bytes(request.rung);
         self.download = Some(Download::new(request.segment, request.rung, io.now(), total));
