@@ -385,7 +385,7 @@ impl Connection {
     /// Unlike [`Self::on_path_mtu`] it needs no proof, as it does not come from the network. It expires after ten minutes too.
     pub fn on_route_mtu(&mut self, cx: &mut Cx<'_>, mtu: u16) -> bool {
         let ip = self.config.segments.ip;
-        let limit = ip.mss_within(mtu.max(ip.least_path_mtu()));
+        let limit = ip.mss_within(mtu.max(ip.least_inner_mtu()));
         matches!(self.state, TcpState::Transfer(_)) && self.sender.on_route_limit(cx.now, u64::from(limit))
     }
 

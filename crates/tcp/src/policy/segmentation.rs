@@ -40,6 +40,14 @@ impl IpVersion {
         }
     }
 
+    /// Returns the least MTU that is left to packets inside others, on a path that carries the least IPv6 MTU (RFC 8200 §5).
+    pub(crate) const fn least_inner_mtu(self) -> u16 {
+        match self {
+            Self::V4 => self.least_path_mtu(),
+            Self::V6 => self.least_path_mtu() - ENCAPSULATION,
+        }
+    }
+
     /// Returns the MSS in packets of up to `mtu` bytes: the MTU without bare headers.
     pub const fn mss_within(self, mtu: u16) -> u16 {
         let ip_header = match self {
@@ -51,6 +59,8 @@ impl IpVersion {
     }
 }
 
+/// Bytes of a UDP header (8) and of an encrypted datagram (32), in which an IP packet may be carried.
+const ENCAPSULATION: u16 = 40;
 /// Length of the timestamps option with padding, in bytes (RFC 7323 appendix A).
 pub(crate) const TIMESTAMPS: u64 = 12;
 /// Largest length of all options, in bytes.

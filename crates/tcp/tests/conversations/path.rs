@@ -117,6 +117,19 @@ fn a_report_of_less_than_1280_bytes_is_none_over_ipv6() {
     assert_eq!(host.connection.effective_mss(), 1220);
 }
 
+/// The symptom: inside UDP, or encrypted, packets of 1280 bytes were longer than a path of 1280 bytes, and were never shortened.
+#[rstest]
+#[case(1272, 1212)]
+#[case(1240, 1180)]
+#[case(0, 1180)]
+fn packets_inside_others_fit_an_ipv6_path_of_1280_bytes(#[case] mtu: u16, #[case] mss: u16) {
+    let mut host = Host::connect(&real().with_ip(IpVersion::V6).with_mss(1440));
+    host.at(100).receives("S. 0:0(0) ack 1 <mss 1440,sackOK>").write(1440).forget_sent();
+    let cx = &mut Cx { now: Instant::from_nanos(100_000_000), trace: &mut () };
+    assert!(host.connection.on_route_mtu(cx, mtu));
+    assert_eq!(host.connection.effective_mss(), u64::from(mss));
+}
+
 /// RFC 1191 §6.3, RFC 8201 §5.3: routes change, and so after ten minutes larger packets are tried again; the router says if that
 /// is in vain.
 #[test]

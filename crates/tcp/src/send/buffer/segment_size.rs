@@ -1,7 +1,7 @@
 //! The largest segment that may be cut, and what has reduced it.
 
 use crate::config::Config;
-use crate::policy::segmentation::{ALL_OPTIONS, LEAST_MSS, Segmentation, TIMESTAMPS};
+use crate::policy::segmentation::{ALL_OPTIONS, IpVersion, LEAST_MSS, Segmentation, TIMESTAMPS};
 use earlybird_units::{Duration, Instant};
 
 /// The limits on the size of a segment.
@@ -27,6 +27,14 @@ const PATH_MTU_LIFETIME: Duration = Duration::from_secs(600);
 /// The back-off at which a path becomes suspect: three retransmissions (R1 of RFC 9293 §3.8.3, MUST-20).
 const SUSPICIOUS_BACK_OFF: u64 = 1 << 3;
 
+/// Returns the MSS that every path carries, inside other packets too.
+const fn black_hole_floor(ip: IpVersion) -> u16 {
+    match ip {
+        IpVersion::V4 => ip.default_mss(),
+        IpVersion::V6 => ip.mss_within(ip.least_inner_mtu()),
+    }
+}
+
 impl SegmentSize {
     pub(super) fn new(config: &Config) -> Self {
         let mut size = Self {
@@ -38,7 +46,7 @@ impl SegmentSize {
             black_hole_floor: config
                 .segments
                 .pmtu_black_hole_detection
-                .then(|| u64::from(config.segments.ip.default_mss())),
+                .then(|| u64::from(black_hole_floor(config.segments.ip))),
         };
         if size.is_real {
             size.set(u64::from(config.segments.mss));
