@@ -8,7 +8,7 @@ import math
 import re
 from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -285,6 +285,28 @@ def test_the_same_seed_gives_the_same_session_in_any_number_of_threads() -> None
             race.sample([1, 2, 3])
             found.append([[session.delay_needed for session in one.values()] for one in race.sessions])
     assert found[0] == found[1]
+
+
+@dataclasses.dataclass(frozen=True)
+class Drawn:
+    """Sessions that need a tenth of a second, or a second more in each of `rare`."""
+
+    rare: int
+
+    def play(self, seed: int) -> Session:
+        """Return a session."""
+        times = np.arange(2.0)
+        return Session(1.1 if seed % self.rare == 0 else 0.1, times, times, 2.0, 0.0, 1.0, seed)
+
+
+@pytest.mark.parametrize(("rare", "sessions", "stated"), [(1000, 40, 0.1), (40, 80, 0.1), (12, 80, 1.1)])
+def test_one_lost_syn_in_forty_sessions_decided_the_stated_delay(rare: int, sessions: int, stated: float) -> None:
+    with threads(1) as team:
+        sampler = Sampler([cast("SessionRunner", Drawn(rare))], team, NOTICEABLE_SECONDS)
+        sampler.sample(range(1, SAMPLE_SIZES[0] + 1))
+        sampler.refine()
+    assert (len(sampler.sessions[0]), sampler.compared) == (sessions, SAMPLE_SIZES[0])
+    assert sampler.delays_needed[0].high == stated
 
 
 # Formulas

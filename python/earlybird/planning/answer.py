@@ -218,7 +218,7 @@ def _quickest(plan: Plan) -> str:
 
 
 def _sureness(plan: Plan) -> str:
-    number = len(plan.choice.sessions)
+    number = plan.compared or len(plan.choice.sessions)
     sessions = f"{number} session{'s' if number > 1 else ''} of {plan.stream.length:g} s"
     if plan.is_clear:
         bound = max(plan.doubt, unseen(number))

@@ -184,6 +184,7 @@ class Plan:
     larger_queue: Plan | None = None  # the same with a large queue, if the queue is assumed and drops packets
     cake: Plan | None = None  # the same with other traffic and CAKE, if the queue makes the other traffic noticeable
     interface: str | None = None  # of the server, to the viewers
+    compared: int | None = None  # sessions of each sender from which the choice was made, if fewer than there are
 
     def __repr__(self) -> str:
         """Describe it in a line: sessions of all senders would fill pages."""
@@ -605,6 +606,8 @@ def _decide(
         else:
             sampler.sample(range(1, PILOT + 1))
             sampler.sample(range(PILOT + 1, SAMPLE_SIZES[0] + 1))
+        if request.seeds is None:
+            sampler.refine()
     rates = stream.ladder.rates if stream.ladder else ()
     results = tuple(
         CandidateResult(sender, sampler.delays_needed[place], formula, tuple(sampler.sessions[place].values()), rates)
@@ -619,4 +622,5 @@ def _decide(
         doubt=sampler.doubt,
         is_clear=sampler.is_clear,
         open_candidates=tuple(results[place] for place in sampler.open_candidates),
+        compared=sampler.compared,
     )
