@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import warnings
 from functools import lru_cache
 from itertools import pairwise
@@ -19,7 +18,8 @@ import av
 import numpy as np
 
 from earlybird.clip import Clip, MediaError
-from earlybird.errors import ScenarioWarning, because
+from earlybird.errors import ScenarioWarning
+from earlybird.film_files import check_is_no_manifest, check_is_readable
 from earlybird.paths import found
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ MISSING_SECONDS: Final = 0.5
 MISSING_SHARE: Final = 0.02
 """A file is truncated if more than both of these are missing of the length that its header states."""
 
-
-MANIFEST: Final = 65536  # bytes of a file within which a manifest shows what it is
 
 LONGEST: Final = 3600.0
 """Seconds of film that a scenario takes: each frame is a unit of the run and a number of the scenario."""
@@ -139,39 +137,6 @@ def remarks_on(clip: Clip) -> Iterator[str]:
         yield f"has a variable frame rate ({span}): each frame is sent at its own time."
     if not clip.states_length:
         yield f"states no duration: it ends with its last frame, after {clip.length:.1f} s."
-
-
-def check_is_readable(path: Path) -> None:
-    """Reject empty and missing files with a clearer message than FFmpeg's."""
-    if path.is_dir():
-        raise MediaError(path, "is a folder, not a video file", "Name one file in it.")
-    if path.exists() and not path.is_file():
-        raise MediaError(path, "is not a regular file", "Save the film to a file first.")
-    try:
-        with path.open("rb") as file:
-            is_empty = not file.read(1)
-    except FileNotFoundError as error:
-        raise MediaError(path, "does not exist", "Check the spelling and the folder the command runs in.") from error
-    except OSError as error:
-        raise MediaError(path, f"cannot be read ({because(error)})", "Check the path.") from error
-    if is_empty:
-        raise MediaError(path, "is empty", "Copy or download it again.")
-
-
-def manifest_kind(path: Path) -> str | None:
-    """Return what names several renditions, a playlist of HLS or a manifest of DASH; None of any other file."""
-    with path.open("rb") as file:
-        text = file.read(MANIFEST).decode("utf-8", "replace")
-    if text.lstrip("\ufeff").startswith("#EXTM3U") and "#EXT-X-STREAM-INF" in text:
-        return "playlist of HLS"
-    return "manifest of DASH" if re.search(r"<(?:\w+:)?MPD\b", text) else None
-
-
-def check_is_no_manifest(path: Path) -> None:
-    """Reject a manifest of DASH, and of HLS with several renditions, which name films and are none."""
-    if kind := manifest_kind(path):
-        hint = "Name the file of one rendition, or its own playlist; `earlybird plan --goal vod` and `hls` take all."
-        raise MediaError(path, f"is a {kind} that names several renditions, not a film", hint)
 
 
 def unreadable(path: Path, error: Exception) -> MediaError:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from typer.testing import CliRunner
 
 import earlybird
@@ -65,6 +66,12 @@ def test_the_stated_delay_suffices_for_nine_of_ten_sessions_in_nineteen_of_twent
     suffices = np.mean([quantile_estimate(delays_needed).high >= true for delays_needed in sessions])
     assert suffices >= 0.95  # 98.5 % of 40 sessions: the longest of them
     assert np.mean([quantile_estimate(delays_needed).low <= true for delays_needed in sessions]) >= 0.95
+
+
+@pytest.mark.parametrize("count", [29, 40, 80, 160])
+def test_the_interval_ends_at_the_sessions_that_scipys_binomial_says(count: int) -> None:
+    found = quantile_estimate(np.arange(1.0, count + 1))
+    assert [found.low, found.high] == [binom.ppf(0.05, count, 0.9), binom.ppf(0.95, count, 0.9) + 1]
 
 
 def test_too_few_sessions_leave_the_stated_delay_without_an_upper_end() -> None:

@@ -63,6 +63,7 @@ VARIED_FLOWS: Final = [
     group("film", "cubic", '{ cbr = { rate = "2Mb/s", packet = 1000 } }', "client = { rebuffer = {} }"),
     *(group(name, name, "{ bulk = {} }") for name in ("pert-er", "prague", "bbr-rack", "tfrc")),
     group("web", "sack", "{ webtraf = { sessions = 2 } }"),
+    group("series", "cubic", '{ segments = { ladder = ["200kb/s", "400kb/s"], segment = "2s", rule = "hls.js" } }'),
 ]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from earlybird.clip import MediaError
 from earlybird.errors import InputError
-from earlybird.media import check_is_readable, manifest_kind
+from earlybird.film_files import check_is_readable, manifest_kind
 from earlybird.quantities import complete_rate, parse_rate
 
 if TYPE_CHECKING:

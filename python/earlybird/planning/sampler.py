@@ -32,8 +32,7 @@ counted in packets and not in seconds, so that the same question has the same an
 
 
 PILOT: Final = 10
-"""Sessions after which senders without a chance are left out, where all sessions of all would take too long: over the
-other lines of an answer, and for many viewers."""
+"""Sessions after which senders without a chance are left out."""
 
 REFINED: Final = SAMPLE_SIZES[1]
 """Sessions of the chosen sender if 40 leave its delay open: a lost SYN, which costs a second, is in one of 50 sessions
@@ -72,8 +71,7 @@ class Sampler:
     def run(self) -> None:
         """Sample until the choice is clear or the budget is spent."""
         left = BUDGET
-        if SAMPLE_SIZES[0] * sum(runner.cost for runner in self._runners) > 2 * BUDGET:
-            self.sample(range(1, PILOT + 1))
+        self.sample(range(1, PILOT + 1))
         for number in SAMPLE_SIZES:
             seeds = range(len(self.sessions[self._running[0]]) + 1, number + 1)
             cost = len(seeds) * sum(self._runners[place].cost for place in self._running)

@@ -15,7 +15,6 @@ import math
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.stats import binom
 
 from earlybird.statistics import LEVEL, Estimate
 
@@ -110,9 +109,18 @@ def quantile_estimate(delays_needed: NDArray[np.float64], level: float = LEVEL) 
     still be shorter than what every tenth viewer needs.
     """
     count = len(delays_needed)
-    below, within = (int(binom.ppf(tail, count, QUANTILE)) for tail in ((1 - level) / 2, (1 + level) / 2))
+    below, within = np.searchsorted(_sessions_within(count), [(1 - level) / 2, (1 + level) / 2])
     ordered = [-math.inf, *np.sort(delays_needed).tolist(), math.inf]
     return Estimate(float(quantile_of_sessions(delays_needed)), ordered[below], ordered[within + 1], count)
+
+
+def _sessions_within(count: int) -> NDArray[np.float64]:
+    """Return the probabilities that at most 0, 1, 2, … of so many sessions do with the quantile: a binomial sum."""
+    numbers = np.arange(count + 1)
+    logarithms = math.lgamma(count + 1) - np.array([math.lgamma(k + 1) + math.lgamma(count - k + 1) for k in numbers])
+    chances = np.exp(logarithms + numbers * math.log(QUANTILE) + (count - numbers) * math.log1p(-QUANTILE))
+    cumulated: NDArray[np.float64] = np.cumsum(chances)
+    return cumulated
 
 
 def quantile_difference(delays_needed: NDArray[np.float64], level: float = LEVEL) -> Estimate:

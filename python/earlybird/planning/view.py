@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from earlybird.planning.path import NetworkPath
     from earlybird.planning.planner import CandidateResult, Plan
+    from earlybird.statistics import Estimate
 
 
 def render(plan: Plan) -> RenderableType:
@@ -111,7 +112,7 @@ def cells(plan: Plan, result: CandidateResult) -> list[str]:
     return [
         f"{result.candidate.name}{baseline}",
         f"{_delay(delay_needed.mean)}{mark}",
-        f"{_delay(delay_needed.low)}–{_delay(delay_needed.high)}" if math.isfinite(delay_needed.low) else "–",
+        _interval(delay_needed),
         _delay(result.median),
         _delay(formula),
         format_number(stalls(plan, result)),
@@ -152,6 +153,15 @@ def _of_segments(plan: Plan) -> str:
     if not plan.stream.is_segmented:
         return ""
     return " There is one rendition, so that a player has no smaller one for which it could abandon a segment."
+
+
+def _interval(delay_needed: Estimate) -> str:
+    """Write the interval; of few sessions only its lower end is known."""
+    if not math.isfinite(delay_needed.low):
+        return "–"
+    if math.isfinite(delay_needed.high):
+        return f"{_delay(delay_needed.low)}–{_delay(delay_needed.high)}"
+    return f"> {_delay(delay_needed.low)}"
 
 
 def _delay(value: float) -> str:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.errors import EarlybirdError, InputError
+from earlybird.film_files import check_is_readable
 from earlybird.lazy import LateModule
-from earlybird.media import check_is_readable, read_clip
+from earlybird.media import read_clip
 from earlybird.paths import shipped_file
 
 if TYPE_CHECKING:

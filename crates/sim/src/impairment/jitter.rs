@@ -65,7 +65,8 @@ pub enum DelayCorrelation {
     /// A new delay is drawn after times of random (exponential) length with this mean τ, above zero: packets at a distance of
     /// t have a correlation of exp(−t/τ).
     ///
-    /// The times do not depend on the packets, so that with equal seeds all traffic meets the same delays.
+    /// The times do not depend on the packets, so that with equal seeds all traffic meets the same delays, unless there is none for a
+    /// million times τ.
     OverTime(Duration),
 }
 
@@ -108,6 +109,10 @@ pub struct Jitter {
     order: OrderKeeper,
 }
 
+/// After so many mean holding times without a packet the times in between are not drawn: they say nothing of the delay any more, and
+/// would take longer to draw than all else.
+const FORGOTTEN: f64 = 1e6;
+
 impl Jitter {
     /// Makes the jitter of a link.
     pub fn new(settings: JitterSettings) -> Self {
@@ -143,6 +148,9 @@ impl Jitter {
                 self.last = self.last.filter(|_| keeps).or_else(|| Some(distribution.draw(random)));
             }
             DelayCorrelation::OverTime(mean) => {
+                if self.until < now && now.since(self.until).as_secs_f64() > FORGOTTEN * mean.as_secs_f64() {
+                    self.until = now;
+                }
                 while self.until <= now {
                     self.last = Some(distribution.draw(random));
                     self.until += Duration::from_secs_f64(random.exponential(mean.as_secs_f64()));
@@ -204,6 +212,16 @@ mod tests {
 
     fn assert_near(value: f64, expected: f64, tolerance: f64) {
         assert!((value - expected).abs() <= tolerance, "{value}, not {expected}");
+    }
+
+    /// The symptom: a run whose packets paused for a billion seconds did not end.
+    #[test]
+    fn the_delay_after_a_long_pause_is_drawn_at_once() {
+        let correlation = DelayCorrelation::OverTime(Duration::from_micros(1));
+        let mut jitter = jitter(DelayDistribution::Exponential(MEAN), correlation);
+        let delays = delays(&mut jitter, Duration::from_secs(1_000_000), 5000);
+        assert_near(mean(&delays), 0.010, 0.0005);
+        assert_near(autocorrelation(&delays, 1), 0.0, 0.05);
     }
 
     /// Moments of the distributions, by their formulas.

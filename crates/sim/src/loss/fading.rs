@@ -17,6 +17,9 @@ pub struct Fading {
     until: Instant,
 }
 
+/// After so many mean cycles without a packet they are left out.
+const FORGOTTEN: f64 = 1e6;
+
 impl Fading {
     /// Makes the channel that is bad for `ratio` of the time, below 1, in spells of `mean_bad`, above zero.
     pub fn new(ratio: f64, mean_bad: Duration) -> Self {
@@ -27,6 +30,7 @@ impl Fading {
 
     /// Returns whether the channel is bad at a time, which must not go back from call to call.
     pub(crate) fn is_bad_at(&mut self, now: Instant, random: &mut Random) -> bool {
+        self.forget(now, random);
         // Spells are drawn from their own stream, not per packet: equal seeds give equal spells to any traffic.
         while self.until <= now {
             self.is_bad = !self.is_bad;
@@ -34,5 +38,30 @@ impl Fading {
             self.until += Duration::from_secs_f64(random.exponential(mean));
         }
         self.is_bad
+    }
+
+    /// Leaves out spells between two packets that are too many to draw: the state after them is that of any time.
+    fn forget(&mut self, now: Instant, random: &mut Random) {
+        let cycle = self.mean_good + self.mean_bad;
+        if self.until < now && now.since(self.until).as_secs_f64() > FORGOTTEN * cycle {
+            self.until = now;
+            // The spell that begins now is of the other kind.
+            self.is_bad = random.unit() * cycle < self.mean_good;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use earlybird_units::SeedTree;
+
+    /// The symptom: a run whose packets paused for a billion seconds did not end.
+    #[test]
+    fn after_long_pauses_the_channel_is_bad_for_its_share_of_the_time() {
+        let (mut channel, mut random) = (Fading::new(0.3, Duration::from_micros(1)), SeedTree::new(7).random());
+        let pause = Duration::from_secs(1_000_000);
+        let bad = (1..=5000).filter(|index| channel.is_bad_at(Instant::ZERO + pause * *index, &mut random)).count();
+        assert!((1400..1600).contains(&bad), "{bad} of 5000");
     }
 }
