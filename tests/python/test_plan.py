@@ -69,7 +69,7 @@ def test_the_stated_delay_suffices_for_nine_of_ten_sessions_in_nineteen_of_twent
 
 
 @pytest.mark.parametrize("count", [29, 40, 80, 160])
-def test_the_interval_ends_at_the_sessions_that_scipys_binomial_says(count: int) -> None:
+def test_the_interval_ends_at_the_quantiles_of_scipys_binomial(count: int) -> None:
     found = quantile_estimate(np.arange(1.0, count + 1))
     assert [found.low, found.high] == [binom.ppf(0.05, count, 0.9), binom.ppf(0.95, count, 0.9) + 1]
 
