@@ -130,10 +130,16 @@ def explanation(plan: Plan) -> str:
     since = "the start of the connection" if plan.stream.goal == "vod" else "writing"
     return (
         f"The delay with which nine of ten sessions have {allowed}, in seconds from {since} to playing; median: "
-        "that of every other session. The answer states the interval's upper end. "
+        f"that of every other session. The answer states the interval's upper end{_of_few(plan)}. "
         f"stalls/h: pauses of a player that starts after {delay} and waits for what is late. "
         f"✗: noticeably longer than the chosen one.{_of_segments(plan)}"
     )
+
+
+def _of_few(plan: Plan) -> str:
+    """Return the meaning of an interval without an upper end, if there is one."""
+    intervals = [_interval(result.delay_needed) for result in plan.results]
+    return ", which few sessions do not show (>)" if any(text.startswith(">") for text in intervals) else ""
 
 
 def _of_renditions(plan: Plan) -> str:
