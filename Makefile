@@ -99,7 +99,7 @@ bench: build ## Measure the simulator's speed, then count instructions (FULL=1: 
 	@$(RUN) earlybird bench $(if $(FULL),--full)
 	@$(MAKE) --no-print-directory instructions
 
-instructions: build ## Count the simulator's instructions and cache misses per packet; fails at 3 % more (UPDATE=1 writes the table)
+instructions: build ## Count instructions, cache misses and mispredictions per packet; fails at 3 % more (UPDATE=1 writes the table)
 	@$(RUN) python tools/instructions.py $(if $(UPDATE),--update)
 
 interop: ## Send a gigabyte each way between our stack and the kernel's programs, over links of all kinds (root; MEGABYTES=1000)

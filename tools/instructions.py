@@ -1,5 +1,5 @@
 """
-Count what the simulator does for a packet, in instructions and cache misses: they do not depend on the machine's mood.
+Count instructions, cache misses and mispredicted branches per packet, which do not depend on the machine's load.
 
 Prints tables beside the committed ones, bench/instructions.toml, and fails where a case has become more expensive by
 more than 3 %, unless another compiler counts; with ``--update`` writes that file anew. Needs valgrind; without it, says
@@ -26,7 +26,7 @@ TOLERANCE = 0.03
 
 SLACK = 0.5  # misses per packet that are not worth a word, where there are next to none
 
-CACHES = ["--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=2097152,16,64"]
+SIMULATED = ["--branch-sim=yes", "--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=2097152,16,64"]
 """32 KiB nearby and 2 MiB behind, as one processor of many has them, whatever this one has."""
 
 HEAD = """\
@@ -39,6 +39,7 @@ compiler = "{compiler}"
 Counts = dict[str, dict[str, float]]  # counts per packet: by title, a number per case
 
 INSTRUCTIONS, NEARBY, BEHIND = "instructions", "misses-beyond-32-KiB", "misses-beyond-2-MiB"
+MISPREDICTED = "mispredicted-branches"  # by the predictor that valgrind simulates, with 16,384 two-bit counters
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def main() -> int:
     if shutil.which("valgrind") is None:
         print("valgrind is missing, which counts instructions: apt-get install valgrind")
         return 0
-    print("Instructions and cache misses are counted, which takes about half a minute.", file=sys.stderr)
+    print("Instructions, cache misses and mispredictions are counted, which takes a minute.", file=sys.stderr)
     subprocess.run(BUILD, cwd=REPOSITORY, check=True)
     counts = counted()
     if "--update" in sys.argv:
@@ -82,7 +83,7 @@ def main() -> int:
 
 def counted() -> Counts:
     """Count all cases, and the misses of few and of many flows."""
-    counts: Counts = {INSTRUCTIONS: {}, NEARBY: {}, BEHIND: {}}
+    counts: Counts = {title: {} for title in (INSTRUCTIONS, NEARBY, BEHIND, MISPREDICTED)}
     for case in (*COUNTED, *map(crowded, CROWDS)):
         for title, count in per_packet(case).items():
             counts[title][case.name] = count
@@ -98,7 +99,7 @@ def per_packet(case: Case) -> dict[str, float]:
     """Return the cost of a run, its preparation included, per packet that left the bottleneck."""
     scenario = REPOSITORY / "scenarios" / case.scenario
     with tempfile.TemporaryDirectory() as folder:
-        cachegrind = ["valgrind", "--tool=cachegrind", *CACHES, f"--cachegrind-out-file={Path(folder) / 'lines'}"]
+        cachegrind = ["valgrind", "--tool=cachegrind", *SIMULATED, f"--cachegrind-out-file={Path(folder) / 'lines'}"]
         command = [*cachegrind, str(PROGRAM), str(scenario), "1", *case.settings]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stderr
     packets = number(r"bottleneck_packets\D+(\d+)", output)
@@ -106,6 +107,7 @@ def per_packet(case: Case) -> dict[str, float]:
         INSTRUCTIONS: round(number(r"I +refs: +([\d,]+)", output) / packets),
         NEARBY: round(number(r"D1 +misses: +([\d,]+)", output) / packets, 1),
         BEHIND: round(number(r"LLd misses: +([\d,]+)", output) / packets, 1),
+        MISPREDICTED: round(number(r"Mispredicts: +([\d,]+)", output) / packets, 1),
     }
 
 
