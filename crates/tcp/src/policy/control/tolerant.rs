@@ -65,6 +65,8 @@ pub(crate) struct Tolerant {
     losses: Losses,
     /// Whether the timer expired, and nothing was acknowledged since.
     has_timed_out: bool,
+    /// The last timeout.
+    timed_out_at: Instant,
     pending_undo: Option<PendingUndo>,
     /// Whether data has measured the RTT, not the handshake alone.
     has_sample: bool,
@@ -209,6 +211,7 @@ impl Tolerant {
             delay: Delay::default(),
             losses: Losses::default(),
             has_timed_out: false,
+            timed_out_at: Instant::ZERO,
             pending_undo: None,
             has_sample: false,
             reduction: Reduction::Over,
@@ -256,6 +259,21 @@ impl Tolerant {
         }
     }
 
+    /// Returns whether an ACK comes sooner after a timeout than one of the retransmission can: within the base delay (RFC 8985 §6.2,
+    /// step 2). A link that held packets back for longer than the deadline of the frames leaves no other sample of them.
+    fn is_of_original(&self, now: Instant) -> bool {
+        self.delay.base.min_rtt.is_some_and(|min_rtt| now < self.timed_out_at + min_rtt)
+    }
+
+    /// Restores the window from before the timeouts (RFC 4015): the path was delayed, not congested.
+    fn undo_timeouts(&mut self) {
+        if let Some(PendingUndo { before, until: None }) = self.pending_undo {
+            self.window.undo(&before);
+            self.pending_undo = None;
+            self.reduction = Reduction::Over;
+        }
+    }
+
     /// Ends the opening with what the application used of its window.
     fn validate_opening(&mut self, sample: &RateSample) {
         if let Some(flight) = self.opening.on_sample(sample, self.initial_window) {
@@ -298,8 +316,13 @@ impl CongestionControl for Tolerant {
         }
     }
 
-    /// Does nothing: the window grows in [`PathModel::on_sample`], also during recovery.
-    fn on_progress(&mut self, _cx: &mut Cx<'_>, _progress: &Progress) {}
+    /// Undoes the reduction by timeouts if segments arrive that were sent before them. The window grows in
+    /// [`PathModel::on_sample`], also during recovery.
+    fn on_progress(&mut self, cx: &mut Cx<'_>, _progress: &Progress) {
+        if self.has_timed_out && self.is_of_original(cx.now) {
+            self.undo_timeouts();
+        }
+    }
 
     fn on_loss(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         if self.was_congested() {
@@ -325,6 +348,7 @@ impl CongestionControl for Tolerant {
             self.window.on_timeout(cx, flight);
         }
         self.has_timed_out = true;
+        self.timed_out_at = cx.now;
     }
 
     fn undo(&mut self, window: &Window) {
@@ -636,6 +660,18 @@ mod tests {
             assert_eq!(control.cwnd(), 1.0);
             arrive(&mut control, 3_000, rtt_ms);
             assert_eq!(libm::floor(control.cwnd()), expected, "{rtt_ms} ms");
+        }
+    }
+
+    /// The symptom: after each hold of 400 ms, which is longer than the deadline of frames, the stream began with a window of one segment.
+    #[test]
+    fn an_ack_sooner_after_a_timeout_than_a_round_trip_restores_the_window() {
+        for (ack_ms, expected) in [(2_099, 8.0), (2_100, 1.0)] {
+            let mut control = control();
+            (0..2).for_each(|_| control.on_timeout(&mut Cx { now: millis(2_000), trace: &mut () }, &Flight::new(8)));
+            assert_eq!(control.cwnd(), 1.0);
+            control.on_progress(&mut Cx { now: millis(ack_ms), trace: &mut () }, &Progress::new(1, 8, None));
+            assert_eq!(control.cwnd(), expected, "{ack_ms} ms");
         }
     }
 
