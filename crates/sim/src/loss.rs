@@ -5,6 +5,7 @@ mod markov;
 mod policer;
 
 pub use fading::Fading;
+pub(crate) use fading::MOST_DRAWN;
 pub use markov::{FourState, GilbertElliott};
 pub use policer::Policer;
 

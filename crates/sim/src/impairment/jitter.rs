@@ -1,4 +1,4 @@
-use crate::loss::Fading;
+use crate::loss::{Fading, MOST_DRAWN};
 use crate::packet::Packet;
 use crate::packet_filter::PacketFilter;
 use crate::timestamp::Timestamp;
@@ -109,10 +109,6 @@ pub struct Jitter {
     order: OrderKeeper,
 }
 
-/// After so many mean holding times without a packet the times in between are not drawn: they say nothing of the delay any more, and
-/// would take longer to draw than all else.
-const FORGOTTEN: f64 = 1e6;
-
 impl Jitter {
     /// Makes the jitter of a link.
     pub fn new(settings: JitterSettings) -> Self {
@@ -148,7 +144,7 @@ impl Jitter {
                 self.last = self.last.filter(|_| keeps).or_else(|| Some(distribution.draw(random)));
             }
             DelayCorrelation::OverTime(mean) => {
-                if self.until < now && now.since(self.until).as_secs_f64() > FORGOTTEN * mean.as_secs_f64() {
+                if self.until < now && now.since(self.until).as_secs_f64() > MOST_DRAWN * mean.as_secs_f64() {
                     self.until = now;
                 }
                 while self.until <= now {

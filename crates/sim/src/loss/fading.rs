@@ -17,8 +17,9 @@ pub struct Fading {
     until: Instant,
 }
 
-/// After so many mean cycles without a packet they are left out.
-const FORGOTTEN: f64 = 1e6;
+/// The largest number of mean times between two packets that are drawn. More are left out: exponential times have no memory, so that the
+/// state after them does not depend on the one before.
+pub(crate) const MOST_DRAWN: f64 = 1e6;
 
 impl Fading {
     /// Makes the channel that is bad for `ratio` of the time, below 1, in spells of `mean_bad`, above zero.
@@ -30,7 +31,7 @@ impl Fading {
 
     /// Returns whether the channel is bad at a time, which must not go back from call to call.
     pub(crate) fn is_bad_at(&mut self, now: Instant, random: &mut Random) -> bool {
-        self.forget(now, random);
+        self.leave_out(now, random);
         // Spells are drawn from their own stream, not per packet: equal seeds give equal spells to any traffic.
         while self.until <= now {
             self.is_bad = !self.is_bad;
@@ -41,9 +42,9 @@ impl Fading {
     }
 
     /// Leaves out spells between two packets that are too many to draw: the state after them is that of any time.
-    fn forget(&mut self, now: Instant, random: &mut Random) {
+    fn leave_out(&mut self, now: Instant, random: &mut Random) {
         let cycle = self.mean_good + self.mean_bad;
-        if self.until < now && now.since(self.until).as_secs_f64() > FORGOTTEN * cycle {
+        if self.until < now && now.since(self.until).as_secs_f64() > MOST_DRAWN * cycle {
             self.until = now;
             // The spell that begins now is of the other kind.
             self.is_bad = random.unit() * cycle < self.mean_good;
