@@ -192,10 +192,10 @@ def emulate(
     Run a command whose packets cross the network of a scenario, in real time.
 
     The command is alone at 10.77.0.1 and fd77::1; the servers run on the far side, 10.77.0.2 and fd77::2, started
-    before it and stopped after it. Without servers the far side is this machine, which takes root. With `internet` the
-    command reaches the Internet over the same links, by IPv4: root's through this machine, anybody's through
-    ``slirp4netns``. `flow` is the one whose path the packets take (default: the first). `statistics` is a file for the
-    state of the network each second, as `watch` is called with it.
+    before it and stopped after it, with ten seconds to finish. Without servers the far side is this machine, which
+    takes root. With `internet` the command reaches the Internet over the same links, by IPv4: root's through this
+    machine, anybody's through ``slirp4netns``. `flow` is the one whose path the packets take (default: the first).
+    `statistics` is a file for the state of the network each second, as `watch` is called with it.
     """
     if not command:
         raise InputError("there is no command to run; write it behind `--`, such as `-- curl http://10.77.0.2:8000`.")

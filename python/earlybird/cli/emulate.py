@@ -85,8 +85,8 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="COMMAND",
-            help="A server to run on the far side, 10.77.0.2. May be given several times. Without one, the far side is"
-            " this machine, which takes root.",
+            help="A server to run on the far side, 10.77.0.2. May be given several times; has ten seconds to finish"
+            " after the command. Without one, the far side is this machine, which takes root.",
         ),
     ] = None,
     internet: Annotated[

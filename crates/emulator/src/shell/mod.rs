@@ -119,7 +119,8 @@ impl Shell {
         Ok([self.near.device().try_clone()?, far.try_clone()?])
     }
 
-    /// Runs the command until it ends or `on_poll` returns false; then stops all other processes. `on_poll` is called several
+    /// Runs the command until it ends or `on_poll` returns false; then stops all other processes. Servers get ten seconds to finish if
+    /// the command has ended. `on_poll` is called several
     /// times a second, with a snapshot once a second.
     ///
     /// # Errors
@@ -141,11 +142,15 @@ impl Shell {
             .name("emulator".into())
             .spawn(move || run_bridge([near, far], emulator, observer))?;
         let ended = self.start(programs).and_then(|mut processes| {
-            let ended = processes.wait(|| {
+            let mut goes_on = || {
                 let snapshot = snapshots.try_recv().ok().map(|snapshot| self.with_device_drops(snapshot));
                 on_poll(snapshot) && !bridge_thread.is_finished()
-            });
-            processes.stop();
+            };
+            let ended = processes.wait(&mut goes_on);
+            match ended {
+                Ok(CommandExit::Exited(_) | CommandExit::Signalled(_)) => processes.finish(goes_on),
+                Ok(CommandExit::Stopped) | Err(_) => processes.stop(),
+            }
             ended
         });
         is_stopped.store(true, Ordering::Relaxed);

@@ -27,8 +27,10 @@ pub(super) struct Processes {
     command: Option<Child>,
 }
 
-/// The timeout of servers to listen, and of processes to terminate.
+/// The timeout of servers to listen, and of processes to terminate when the emulator is interrupted or fails.
 const TIMEOUT: Duration = Duration::from_secs(2);
+/// The time that servers get to finish after SIGTERM when the command has ended: a relay plays out its buffer and writes its files.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(10);
 /// The interval at which processes are polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -91,21 +93,33 @@ impl Processes {
         }
     }
 
+    /// Lets the servers finish after the command has ended: SIGTERM first, SIGKILL after ten seconds, or as soon as `goes_on` returns
+    /// false.
+    pub(super) fn finish(&mut self, goes_on: impl FnMut() -> bool) {
+        self.signal_and_wait(libc::SIGTERM, FINISH_TIMEOUT, goes_on);
+        self.signal_and_wait(libc::SIGKILL, TIMEOUT, || true);
+    }
+
     /// Stops all processes: SIGTERM first, SIGKILL after the timeout.
     pub(super) fn stop(&mut self) {
-        let mut running = self.running();
         for number in [libc::SIGTERM, libc::SIGKILL] {
-            for target in &running {
-                signal(*target, number);
+            self.signal_and_wait(number, TIMEOUT, || true);
+        }
+    }
+
+    /// Sends a signal to all processes, and waits until they have ended, the timeout expires or `goes_on` returns false.
+    fn signal_and_wait(&mut self, number: i32, timeout: Duration, mut goes_on: impl FnMut() -> bool) {
+        let mut running = self.running();
+        for target in &running {
+            signal(*target, number);
+        }
+        for _ in 0..timeout.as_millis() / POLL_INTERVAL.as_millis() {
+            self.command.iter_mut().chain(&mut self.servers).for_each(|child| _ = has_ended(child));
+            running.retain(|target| signal(*target, 0));
+            if running.is_empty() || !goes_on() {
+                return;
             }
-            for _ in 0..TIMEOUT.as_millis() / POLL_INTERVAL.as_millis() {
-                self.command.iter_mut().chain(&mut self.servers).for_each(|child| _ = has_ended(child));
-                running.retain(|target| signal(*target, 0));
-                if running.is_empty() {
-                    return;
-                }
-                sleep(POLL_INTERVAL);
-            }
+            sleep(POLL_INTERVAL);
         }
     }
 
