@@ -7,6 +7,7 @@ import fcntl
 import io
 import json
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from itertools import takewhile
 from typing import IO, TYPE_CHECKING, Any
 
@@ -15,6 +16,16 @@ from earlybird.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+PER_CONNECTION = ("address", "caller", "age_s")
+"""The values that each of the ``connections`` of a state has and the state itself has not."""
+
+
+def stamped(state: dict[str, Any]) -> dict[str, Any]:
+    """Return a state with the time of day, ISO 8601 in UTC, as its first value; SRT's name."""
+    if "timepoint" in state:
+        return state
+    return {"timepoint": datetime.now(UTC).isoformat(timespec="milliseconds"), **state}
 
 
 class StateFile:
@@ -29,7 +40,7 @@ class StateFile:
         if self.error:
             return
         try:
-            _write_whole(self._file, self._text_of(state).encode())
+            _write_whole(self._file, self._text_of(stamped(state)).encode())
         except OSError as error:
             self.error = error.strerror or str(error)
 
@@ -60,14 +71,21 @@ def _json_line(state: dict[str, Any]) -> str:
 
 
 class _Rows:
-    """A writer of states as CSV rows below a header."""
+    """A writer of states as CSV rows below a header: of the whole, and one for each connection, with its address."""
 
     def __init__(self) -> None:
         self._is_first = True
 
     def __call__(self, state: dict[str, Any]) -> str:
+        whole = {key: value for key, value in state.items() if key != "connections"}
+        if "connections" in state:
+            whole |= dict.fromkeys(PER_CONNECTION, "")
+        same = {key: whole[key] for key in ("timepoint", "time_s")}
         text = io.StringIO(newline="")
-        csv.writer(text).writerows([state, state.values()] if self._is_first else [state.values()])
+        writer = csv.DictWriter(text, whole, restval="")
+        if self._is_first:
+            writer.writeheader()
+        writer.writerows([whole, *(same | connection for connection in state.get("connections", ()))])
         self._is_first = False
         return text.getvalue()
 

@@ -13,6 +13,7 @@ from earlybird import serving
 from earlybird.cli.arguments import examples
 from earlybird.cli.output import echo_status
 from earlybird.lazy import LateModule
+from earlybird.state_file import stamped
 
 if TYPE_CHECKING:
     from earlybird import progress
@@ -86,7 +87,7 @@ def command(
     handlers: list[Callable[[dict[str, Any]], None]] = []
     with ExitStack() as resources:
         if json:
-            handlers.append(lambda report: print(json_module.dumps(report), flush=True))
+            handlers.append(lambda report: print(json_module.dumps(stamped(report)), flush=True))
         elif not quiet:
             handlers.append(_Lines(f"{listen} → {to}, {transport}"))
         if prometheus:
