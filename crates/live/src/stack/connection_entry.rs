@@ -26,6 +26,8 @@ pub(super) struct ConnectionEntry {
     holes: VecDeque<Range<u64>>,
     /// Present in real-time mode, where one write is one segment.
     pub(super) frames: Option<Box<FrameStore>>,
+    /// The time at which the last segment arrived; at which the connection was inserted, if none has.
+    pub(super) last_received: Instant,
     /// The deadline of the valid entry in the heap of timers.
     pub(super) timer_at: Instant,
     /// Whether it is in the queue of connections that may transmit.
@@ -53,6 +55,7 @@ impl ConnectionEntry {
             receive_buffer,
             holes: VecDeque::new(),
             frames: has_frames.then(Box::default),
+            last_received: Instant::ZERO,
             timer_at: Instant::NEVER,
             is_tx_queued: false,
             pending_events: PendingEvents::default(),

@@ -302,7 +302,8 @@ impl<D: Device, C: Clock> Stack<D, C> {
     }
 
     /// Adds a connection.
-    fn insert(&mut self, entry: ConnectionEntry) -> Id {
+    fn insert(&mut self, mut entry: ConnectionEntry) -> Id {
+        entry.last_received = self.now;
         let id = self.connections.insert(entry);
         self.after_update(id);
         id

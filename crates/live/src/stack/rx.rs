@@ -73,6 +73,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         let Some(entry) = self.connections.get_mut(id) else { return };
         // Replies use the address that the peer sent to last.
         entry.path.local = path.local.or(entry.path.local);
+        entry.last_received = self.now;
         self.observer.on_segment(self.now, id, segment);
         let taken = self.observer.with_context(self.now, id, |cx| entry.connection.on_segment(cx, segment));
         entry.store_payload(taken, payload);

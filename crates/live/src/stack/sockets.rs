@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::device::{Device, Encapsulation, Path};
 use crate::error::Error;
 use earlybird_tcp::{Config, Connection, Cx, Identity, IpVersion, ListenConfig, ListenStatistics, Listener};
+use earlybird_units::Instant;
 use earlybird_wire::Addresses;
 
 /// The dynamic port range (RFC 6335 §6).
@@ -304,6 +305,24 @@ impl<D: Device, C: Clock> Stack<D, C> {
     pub fn connection(&self, id: Id) -> Result<&Connection, Error> {
         let entry = self.connections.get(id).filter(|entry| !entry.is_released);
         entry.map(|entry| &*entry.connection).ok_or(Error::UnknownConnection)
+    }
+
+    /// Asks the peer for a sign of life, whatever the timers do: repeats the SYN, or sends a keep-alive probe.
+    ///
+    /// # Errors
+    ///
+    /// If the connection is unknown.
+    pub fn probe(&mut self, id: Id) -> Result<(), Error> {
+        self.with_connection(id, |entry, _| entry.connection.probe())
+    }
+
+    /// Returns when the last segment from the peer arrived; when the connection was opened, if none has.
+    ///
+    /// # Errors
+    ///
+    /// If the connection is unknown.
+    pub fn last_received(&self, id: Id) -> Result<Instant, Error> {
+        self.connections.get(id).map(|entry| entry.last_received).ok_or(Error::UnknownConnection)
     }
 
     /// Returns the path to the peer, and the TCP port of the peer.

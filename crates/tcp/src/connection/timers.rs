@@ -133,6 +133,20 @@ impl Connection {
         self.update_limits(cx.now);
     }
 
+    /// Asks the peer for a sign of life: repeats the SYN, or sends a keep-alive probe (RFC 9293 §3.8.4), which the peer answers by an
+    /// ACK, and a host that has lost the connection by a reset.
+    pub fn probe(&mut self) {
+        match self.state {
+            TcpState::SynSent => {
+                self.pending.syn = true;
+                // The answer to either SYN measures no round trip (Karn's algorithm).
+                self.sender.on_syn_repeated();
+            }
+            TcpState::Transfer(_) => self.pending.probe = true,
+            _ => {}
+        }
+    }
+
     /// Sets the user timeout: how long data may wait for an acknowledgement (RFC 5482, RFC 9293 §3.9.1).
     pub fn set_user_timeout(&mut self, cx: &mut Cx<'_>, limit: Option<Duration>) {
         self.config.lifetimes.user_timeout = limit;
