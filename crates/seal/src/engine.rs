@@ -2,6 +2,7 @@
 
 use crate::cookie::{self, COOKIE, Cookies, LIFETIME};
 use crate::handshake::{Handshakes, Initiation, Started};
+use crate::identities::Identities;
 use crate::initiations::Initiations;
 use crate::key::Key;
 use crate::packet::{DATA_HEADER, ID, KeyId, Kind, OVERHEAD, TAG, split};
@@ -61,6 +62,8 @@ const MOST_CLOCK_OFFSET_MS: u64 = LIFETIME.as_nanos() / 1_000_000;
 const UNVALIDATED_PER_SECOND: u32 = 64;
 /// The most peers of a listener; [`Limits::connections`](earlybird_live::Limits) has the same default.
 const MOST_PEERS: usize = 4096;
+/// The longest packet that an initiation carries in addition to old keys: a TCP header with all options (RFC 9293 §3.1).
+const MOST_CARRIED_TWICE: usize = 60;
 /// The interval at which peers without usable keys are removed.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -68,7 +71,8 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Engine {
     role: Role,
-    handshakes: Handshakes,
+    /// One for each key: a caller has one.
+    handshakes: Vec<Handshakes>,
     random: RandomSource,
     /// Milliseconds since 1970 at the clock's zero.
     unix_ms: u64,
@@ -77,7 +81,9 @@ pub(crate) struct Engine {
     next_peer: u64,
     by_alias: BTreeMap<SocketAddr, u64>,
     by_id: BTreeMap<KeyId, u64>,
-    by_caller: BTreeMap<KeyId, u64>,
+    /// Peers by the number of their key and their own id.
+    by_caller: BTreeMap<(usize, KeyId), u64>,
+    identities: Identities,
     /// The id of this caller.
     own_id: KeyId,
     cookies: Cookies,
@@ -91,7 +97,7 @@ pub(crate) struct Engine {
 impl Engine {
     pub(crate) fn new(
         role: Role,
-        key: Key,
+        keys: Vec<Key>,
         random: RandomSource,
         unix_time: Duration,
         now: Instant,
@@ -112,13 +118,18 @@ impl Engine {
             unvalidated: 0,
             next_sweep: now + SWEEP_INTERVAL,
             drops: Arc::default(),
-            handshakes: Handshakes::new(key, random.clone()),
+            handshakes: keys.into_iter().map(|key| Handshakes::new(key, random.clone())).collect(),
+            identities: Identities::default(),
             random,
         })
     }
 
     pub(crate) fn drops(&self) -> Arc<Drops> {
         Arc::clone(&self.drops)
+    }
+
+    pub(crate) fn identities(&self) -> Identities {
+        self.identities.clone()
     }
 
     /// Returns the address of the peer that the stack knows by another one.
@@ -143,6 +154,7 @@ impl Engine {
         self.by_alias.retain(|_, number| peers.contains_key(number));
         self.by_id.retain(|_, number| peers.contains_key(number));
         self.by_caller.retain(|_, number| peers.contains_key(number));
+        self.identities.retain(|alias| self.by_alias.contains_key(alias));
         Ok(())
     }
 
@@ -202,21 +214,25 @@ impl Engine {
         packet: &mut RxPacket,
         out: &mut TxQueue,
     ) -> Option<bool> {
-        let (started, initiation) = self.handshakes.read_initiation(datagram)?;
+        // The MAC tells which key it is, and no datagram names a caller.
+        let read = |(identity, handshakes): (_, &Handshakes)| Some((identity, handshakes.read_initiation(datagram)?));
+        let (identity, (started, initiation)) = self.handshakes.iter().enumerate().find_map(read)?;
         if self.initiations.contains(&started.ephemeral) {
             return Some(count(&self.drops.replayed));
         }
         if !self.is_accepted(now, &initiation, packet.path.remote) {
             let cookie = self.cookies.of(packet.path.remote);
             let nonce = self.random.bytes().ok()?;
-            let reply = cookie::reply(self.handshakes.key(), &started.ephemeral, initiation.id, cookie, nonce)?;
+            let reply =
+                cookie::reply(self.handshakes[identity].key(), &started.ephemeral, initiation.id, cookie, nonce)?;
             append(out, packet.path, Ecn::NotCapable, &reply);
             return Some(false);
         }
         if !self.initiations.insert(started.ephemeral, now) {
             return Some(false);
         }
-        let alias = self.respond(now, started, &initiation, datagram.len(), packet.path, out)?;
+        let sender = (identity, datagram.len(), packet.path);
+        let alias = self.respond(now, started, &initiation, sender, out)?;
         let inside = &initiation.datagram;
         datagram[..inside.len()].copy_from_slice(inside);
         packet.range = packet.range.start..packet.range.start + inside.len();
@@ -246,11 +262,10 @@ impl Engine {
         now: Instant,
         started: Started,
         initiation: &Initiation,
-        received: usize,
-        path: Path,
+        (identity, received, path): (usize, usize, Path),
         out: &mut TxQueue,
     ) -> Option<SocketAddr> {
-        let number = self.peer_of_caller(initiation.caller, path.remote)?;
+        let number = self.peer_of_caller((identity, initiation.caller), path.remote)?;
         let id = self.new_id(number)?;
         let (response, keys) = started.respond(initiation.id, id)?;
         let keys = TrafficKeys::of_listener([id, initiation.id], &keys, now, path.remote)?;
@@ -265,11 +280,13 @@ impl Engine {
         Some(peer.alias)
     }
 
-    fn peer_of_caller(&mut self, caller: KeyId, from: SocketAddr) -> Option<u64> {
+    fn peer_of_caller(&mut self, caller: (usize, KeyId), from: SocketAddr) -> Option<u64> {
         if let Some(number) = self.by_caller.get(&caller) {
             return Some(*number);
         }
-        if self.peers.len() >= MOST_PEERS {
+        // Those who know one key must not take the places of those who know another.
+        let own = self.by_caller.range((caller.0, KeyId(0))..(caller.0 + 1, KeyId(0))).count();
+        if own >= MOST_PEERS / self.handshakes.len() {
             return None;
         }
         // Another caller may have had the address before a NAT gave it to this one.
@@ -277,6 +294,7 @@ impl Engine {
         let alias = ports.into_iter().find(|alias| !self.by_alias.contains_key(alias))?;
         let number = self.add_peer(Peer::new(alias, from));
         self.by_caller.insert(caller, number);
+        self.identities.insert(alias, caller.0);
         Some(number)
     }
 
@@ -320,7 +338,8 @@ impl Engine {
         let number = *self.by_id.get(&id)?;
         let peer = self.peers.get_mut(&number)?;
         let index = peer.pending.iter().position(|pending| pending.id == id)?;
-        let cookie = cookie::read_reply(self.handshakes.key(), &peer.pending[index].started.ephemeral, datagram)?;
+        let cookie =
+            cookie::read_reply(self.handshakes.first()?.key(), &peer.pending[index].started.ephemeral, datagram)?;
         // A listener that does not accept its own cookie must not cause a loop.
         if peer.pending[index].cookie != cookie {
             let answered = peer.pending.remove(index);
@@ -338,7 +357,7 @@ impl Engine {
         let cookie: [u8; COOKIE] = peer.cookie;
         let unix_ms = self.unix_ms + now.as_nanos() / 1_000_000;
         let initiation = Initiation { id, caller: self.own_id, unix_ms, cookie, datagram };
-        let (started, first) = self.handshakes.initiate(&initiation)?;
+        let (started, first) = self.handshakes.first()?.initiate(&initiation)?;
         let pending = Pending { id, started, cookie, datagram: initiation.datagram };
         if let Some(removed) = peer.add_pending(pending, now) {
             self.by_id.remove(&removed);
@@ -358,7 +377,9 @@ impl Engine {
         let Some(peer) = self.peers.get_mut(&number) else { return };
         let has_keys = peer.sending_keys(now).is_some();
         if self.role == Role::Caller && peer.is_initiation_due(now) {
-            let carried = if has_keys { Vec::new() } else { text.to_vec() };
+            // A listener that has lost the keys answers a SYN or a probe at once, while one that has not gets it twice.
+            let is_carried = !has_keys || (peer.is_unanswered(now) && text.len() <= MOST_CARRIED_TWICE);
+            let carried = if is_carried { text.to_vec() } else { Vec::new() };
             // Without random bytes, the packet is lost.
             let _ = self.initiate(now, number, carried, out);
             if !has_keys {

@@ -19,6 +19,7 @@ mod cipher;
 mod cookie;
 mod engine;
 mod handshake;
+mod identities;
 mod initiations;
 mod key;
 mod packet;
@@ -29,6 +30,7 @@ mod traffic_keys;
 mod window;
 
 pub use engine::{Drops, Role};
+pub use identities::Identities;
 pub use key::{Key, KeyError};
 pub use packet::OVERHEAD;
 pub use random::RandomSource;

@@ -10,15 +10,15 @@ use earlybird_wire::Ecn;
 use std::net::SocketAddr;
 
 /// The most sets of keys, and of handshakes, that a peer has at once: on a path of long delay, a handshake is repeated before its
-/// response can arrive.
-const MOST_KEYS: usize = 4;
+/// response can arrive. Enough for four seconds.
+const MOST_KEYS: usize = 8;
 /// The least time between two initiations to a peer.
 const INITIATION_INTERVAL: Duration = Duration::from_millis(500);
 /// The least time between two initiations that renew usable keys (`WireGuard`'s `REKEY_TIMEOUT`).
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(5);
 /// The time without an authentic datagram, while datagrams are sent, after which the listener may have restarted: then it has lost the
-/// keys. As long as TCP's initial RTO (RFC 6298 §2.1).
-const UNANSWERED: Duration = Duration::from_secs(1);
+/// keys. As often as handshakes without keys are repeated.
+const UNANSWERED: Duration = INITIATION_INTERVAL;
 /// The largest such time: it is doubled while a listener answers handshakes and nothing else.
 const LONGEST_UNANSWERED: Duration = Duration::from_secs(60);
 /// The least time between two challenges to a new address.
@@ -148,13 +148,17 @@ impl Peer {
         removed.map(|keys| keys.local).collect()
     }
 
+    /// Returns whether the peer has not answered for so long that it may have lost the keys.
+    pub(crate) fn is_unanswered(&self, now: Instant) -> bool {
+        self.unanswered_since.is_some_and(|since| now - since >= self.unanswered_after)
+    }
+
     /// Returns whether an initiation is due with a packet that is sent now.
     pub(crate) fn is_initiation_due(&self, now: Instant) -> bool {
         let newest = self.keys.last().filter(|keys| keys.is_usable(now));
-        let is_unanswered = self.unanswered_since.is_some_and(|since| now - since >= self.unanswered_after);
         let interval = match newest {
             None => INITIATION_INTERVAL,
-            Some(_) if is_unanswered => self.unanswered_after,
+            Some(_) if self.is_unanswered(now) => self.unanswered_after,
             Some(keys) if keys.is_renewal_due(now) => RENEWAL_INTERVAL,
             Some(_) => return false,
         };
@@ -164,7 +168,6 @@ impl Peer {
     /// Adds a handshake that was started. Returns the id of one that is given up for it.
     pub(crate) fn add_pending(&mut self, pending: Pending, now: Instant) -> Option<KeyId> {
         self.last_initiation = Some(now);
-        self.unanswered_after = (self.unanswered_after + self.unanswered_after).min(LONGEST_UNANSWERED);
         let removed = (self.pending.len() == MOST_KEYS).then(|| self.pending.remove(0).id);
         self.pending.push(pending);
         removed
@@ -175,6 +178,8 @@ impl Peer {
         let index = self.pending.iter().position(|pending| pending.id == id)?;
         let finished = self.pending[index].started.finish(message)?;
         self.pending.remove(index);
+        // Not before: a listener that is away must be found as soon as it is back.
+        self.unanswered_after = (self.unanswered_after + self.unanswered_after).min(LONGEST_UNANSWERED);
         Some(finished)
     }
 

@@ -1,6 +1,7 @@
 //! A device that seals the datagrams of another one.
 
 use crate::engine::{Drops, Engine, Role};
+use crate::identities::Identities;
 use crate::key::Key;
 use crate::packet::OVERHEAD;
 use crate::random::RandomSource;
@@ -41,11 +42,33 @@ impl<D: Device, C: Clock> Sealed<D, C> {
         random: RandomSource,
         unix_time: Duration,
     ) -> io::Result<Self> {
+        Self::with_keys(device, clock, role, vec![key], random, unix_time)
+    }
+
+    /// Wraps a device with several keys, one for each caller of a listener; [`Self::identities`] has the number of each caller's key. A caller
+    /// uses the first.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`].
+    pub fn with_keys(
+        device: D,
+        clock: C,
+        role: Role,
+        keys: Vec<Key>,
+        random: RandomSource,
+        unix_time: Duration,
+    ) -> io::Result<Self> {
         if device.encapsulation() != Encapsulation::Udp {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "only datagrams of UDP are sealed"));
         }
-        let engine = Engine::new(role, key, random, unix_time, clock.now())?;
+        let engine = Engine::new(role, keys, random, unix_time, clock.now())?;
         Ok(Self { device, clock, engine, out: TxQueue::default(), taken: 0 })
+    }
+
+    /// Returns the numbers of the keys of peers.
+    pub fn identities(&self) -> Identities {
+        self.engine.identities()
     }
 
     /// Returns the counters of dropped datagrams.

@@ -389,6 +389,46 @@ fn a_caller_finds_a_listener_that_has_restarted() {
     let _: &Side<_> = &listener.side;
 }
 
+/// The symptom: all who knew the passphrase were the same caller.
+#[test]
+fn callers_with_keys_of_their_own_are_distinguished() {
+    let clock = ManualClock::default();
+    let (mut listener, drops, identities) = network::listener_of(&clock, LISTENER, &[1, 2]);
+    listen(&mut listener);
+    clock.advance(Duration::from_millis(5));
+    for (host, key, identity) in [(1, 2, Some(1)), (3, 1, Some(0)), (4, 3, None)] {
+        let at = address(host, 50_000);
+        let mut caller = sealed(&clock, at, Role::Caller, key, 0);
+        connect(&mut caller.side, LISTENER);
+        run(&clock, &mut caller.side, &mut listener, 20, &mut unchanged);
+        assert_eq!(identities.of(at), identity, "key {key}");
+        assert_eq!(events(&mut caller.side).contains(&Event::Established), identity.is_some(), "key {key}");
+    }
+    assert!(drops.undecrypted() > 0);
+}
+
+/// The symptom: a caller asked with a new handshake after 1, 2, 4, … 60 s, so that a listener which came back had to wait for it.
+#[test]
+fn a_caller_finds_a_listener_that_was_away_for_a_minute() {
+    let clock = ManualClock::default();
+    let mut sides = pair(&clock, [1, 1], 0);
+    let (ids, _) = establish(&clock, &mut sides);
+    let [mut caller, mut gone] = sides;
+    let is_there = |caller: &SealedSide| caller.side.stack.connection(ids[0]).is_ok_and(|one| one.ending().is_none());
+    for _ in 0..120 {
+        caller.side.stack.probe(ids[0]).expect("it is open");
+        run(&clock, &mut caller.side, &mut gone.side, 500, &mut |_| None);
+    }
+    assert!(is_there(&caller));
+    let mut listener = sealed(&clock, LISTENER, Role::Listener, 1, 60);
+    listen(&mut listener.side);
+    for _ in 0..2 {
+        caller.side.stack.probe(ids[0]).expect("it is open");
+        run(&clock, &mut caller.side, &mut listener.side, 500, &mut unchanged);
+    }
+    assert!(!is_there(&caller), "the restarted listener has not reset the connection");
+}
+
 /// On a path whose round trip is longer than the initial RTO, the handshake is repeated before its answer arrives.
 #[test]
 fn a_handshake_works_on_a_path_of_three_seconds() {

@@ -2,7 +2,7 @@
 
 use earlybird_live::device::{Device, Memory, MemoryPacket, Path};
 use earlybird_live::{Event, Id, ManualClock, Settings, Stack};
-use earlybird_seal::{Drops, Key, RandomSource, Role, Sealed};
+use earlybird_seal::{Drops, Identities, Key, RandomSource, Role, Sealed};
 use earlybird_tcp::{Config, ListenConfig};
 use earlybird_units::Duration;
 use std::net::SocketAddr;
@@ -56,6 +56,21 @@ pub(crate) fn sealed(clock: &ManualClock, address: SocketAddr, role: Role, key: 
     let drops = device.drops();
     let stack = Stack::new(device, clock.clone(), Settings::deterministic(address.port().into(), &[])).expect("valid");
     SealedSide { side: Side { stack, wire, address }, drops }
+}
+
+/// Creates a listener whose callers have these keys.
+pub(crate) fn listener_of(
+    clock: &ManualClock,
+    address: SocketAddr,
+    keys: &[u8],
+) -> (Side<Sealed<Memory, ManualClock>>, Arc<Drops>, Identities) {
+    let (device, wire) = Memory::udp_pair(1500, [address; 2]);
+    let unix = Duration::from_secs(1_795_000_000) + Duration::from_nanos(clock.now_nanos());
+    let keys = keys.iter().map(|key| Key::new([*key; 32])).collect();
+    let device = Sealed::with_keys(device, clock.clone(), Role::Listener, keys, random(7), unix).expect("valid");
+    let (drops, identities) = (device.drops(), device.identities());
+    let stack = Stack::new(device, clock.clone(), Settings::deterministic(7, &[])).expect("valid");
+    (Side { stack, wire, address }, drops, identities)
 }
 
 pub(crate) trait Nanos {
