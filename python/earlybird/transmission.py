@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from earlybird import _core
 from earlybird.errors import InputError
+from earlybird.state_file import stamped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,32 +22,35 @@ def transmit(
     One of the two is another relay: ``eb://host:port`` calls it, ``eb://:port`` waits for it. Options follow ``?``:
     ``latency`` (milliseconds, 120), ``transport`` (``earlybird-rt``), ``streamid``, ``mode`` (``caller``,
     ``listener``), ``passphrase`` or ``keyfile`` (the same on both sides; the environment variable
-    ``EARLYBIRD_PASSPHRASE`` is used without them), ``insecure=1`` (a listener for other hosts without a key),
-    ``conntimeo``, ``peeridletimeo`` (milliseconds, 3000 and 5000), ``maxpeers`` (64). The larger latency of both sides
-    applies. A file begins when the first relay is connected. If an address is invalid, or the combination is not
-    supported, an `InputError` is raised.
+    ``EARLYBIRD_PASSPHRASE`` is used without them), ``keys`` (of a listener: a file with the keys of callers),
+    ``insecure=1`` (a listener for other hosts without a key), ``conntimeo``, ``peeridletimeo`` (milliseconds, 3000 and
+    5000), ``maxpeers`` (64). The larger latency of both sides applies. A file begins when the first relay is
+    connected. If an address is invalid, or the combination is not supported, an `InputError` is raised.
 
     `watch` is called many times a second: with a report once a second, otherwise with `None`. If it returns false,
     buffered data are sent and played out, and then the relay ends: after the latency and two seconds at most.
 
-    Returns the last report. Names are SRT's where the meaning is the same: ``time_s``; ``peers``, connections that are
-    ready; ``reconnects``; ``refusal``, why the last attempt to connect failed, if that is known; ``units`` and
-    ``bytes`` read from the source or received; ``bytesOut`` delivered, counted for each receiver; ``pktSndDrop``, units
-    dropped before they were sent, or given up later; ``pktRetrans``, retransmitted segments; ``pktRcvDrop``, units that
-    were incomplete at their playout time; ``pktRcvBelated``, units that arrived late; ``refused``, units that the
-    destination did not read; ``pktRcvUndecrypt``, datagrams that were not made with the key; ``unitsLeft`` and
-    ``bytesLeft``, not read two seconds after the last playout, when the relay was asked to end; ``msRcvBuf``;
-    ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``.
+    Returns the last report. Names are SRT's where the meaning is the same: ``timepoint``, the time of day (ISO 8601,
+    UTC); ``time_s``; ``peers``, connections that are ready; ``reconnects``; ``refusal``, why the last attempt to
+    connect failed, if that is known; ``foreign``, the last message of another protocol at the relay's port and its
+    sender; ``units`` and ``bytes`` read from the source or received; ``bytesOut`` delivered, counted for each
+    receiver; ``pktSndDrop``, units dropped before they were sent, or given up later; ``pktRetrans``, retransmitted
+    segments; ``pktRcvDrop``, units that were incomplete at their playout time; ``pktRcvBelated``, units that arrived
+    late; ``refused``, units that the destination did not read; ``pktRcvUndecrypt``, datagrams that were not made with
+    the key; ``unitsLeft`` and ``bytesLeft``, not read two seconds after the last playout, when the relay was asked to
+    end; ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``; ``connections``, for each that is ready
+    ``address``, ``caller`` (of ``keys=``), ``age_s`` and its own ``bytesOut``, ``pktSndDrop``, ``pktRetrans``,
+    ``msRTT``, ``pktCongestionWindow`` and ``pktFlightSize``.
     """
     _check_protocols(source, destination)
     for address in (source, destination):
         check_address(address)
 
     def on_report(report: dict[str, Any] | None) -> bool:
-        return watch is None or watch(report) is not False
+        return watch is None or watch(report and stamped(report)) is not False
 
     try:
-        return _core.transmit(source, destination, on_report)
+        return stamped(_core.transmit(source, destination, on_report))
     except _core.ScenarioError:
         raise
     except ValueError as error:

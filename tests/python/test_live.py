@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import socket
@@ -11,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 def report(second: float, **changes: object) -> dict[str, Any]:
     """Make a report of a relay that gets 1 MB each second."""
-    every = {
+    every: dict[str, Any] = {
         "time_s": second,
         "peers": 1,
         "reconnects": 0,
@@ -48,8 +50,27 @@ def report(second: float, **changes: object) -> dict[str, Any]:
         "pktRcvDrop": int(2 * second),
         "pktRcvBelated": 0,
         "refused": 0,
+        "refusedConnections": 0,
+        "foreign": None,
         "msRcvBuf": 118.0,
         "msRTT": 43.2,
+        "pktCongestionWindow": 34.0,
+        "pktFlightSize": 12,
+        "connections": [],
+    }
+    return {**every, **changes}
+
+
+def receiver(number: int, second: float, **changes: object) -> dict[str, Any]:
+    """Make the part of a report for one receiver."""
+    every = {
+        "address": f"192.0.2.{number}:4000",
+        "caller": None,
+        "age_s": second,
+        "bytesOut": int(1e6 * number * second),
+        "pktSndDrop": number,
+        "pktRetrans": 3,
+        "msRTT": 40.0 + number,
         "pktCongestionWindow": 34.0,
         "pktFlightSize": 12,
     }
@@ -154,17 +175,22 @@ def test_counts_that_begin_anew_are_no_negative_rate() -> None:
     assert minute.changes(lambda state: state["count"]) == [4, 0, 2]
 
 
+def state(second: int) -> dict[str, Any]:
+    """Make a state with nothing but times."""
+    return {"timepoint": "2026-11-26T22:00:00.000+00:00", "time_s": second}
+
+
 def test_a_file_is_followed_until_its_writer_has_ended(tmp_path: Path) -> None:
     path = tmp_path / "states.jsonl"
     with states_to(path) as write:
-        write({"time_s": 1})
+        write(state(1))
         states = follow(path)
-        assert [next(states), next(states), next(states)] == [{"time_s": 1}, None, None]
-        write({"time_s": 2})
-        assert next(states) == {"time_s": 2}
+        assert [next(states), next(states), next(states)] == [state(1), None, None]
+        write(state(2))
+        assert next(states) == state(2)
         assert next(states) is None
-        write({"time_s": 3})
-    assert [*states] == [{"time_s": 3}, None]
+        write(state(3))
+    assert [*states] == [state(3), None]
 
 
 def test_half_a_line_waits_for_its_end(tmp_path: Path) -> None:
@@ -177,6 +203,39 @@ def test_half_a_line_waits_for_its_end(tmp_path: Path) -> None:
             assert next(states) is None
             file.write('_s": 1}\n')
         assert next(states) == {"time_s": 1}
+
+
+def test_a_statistics_line_had_no_time_of_day(tmp_path: Path) -> None:
+    path, before = tmp_path / "states.jsonl", datetime.now(UTC) - timedelta(milliseconds=1)
+    with states_to(path) as write:
+        write(report(1))
+    line = json.loads(path.read_text())
+    assert before <= datetime.fromisoformat(line["timepoint"]) <= datetime.now(UTC)
+    assert next(iter(line)) == "timepoint"
+
+
+def test_csv_has_a_row_for_each_receiver_with_its_address(tmp_path: Path) -> None:
+    path = tmp_path / "states.csv"
+    with states_to(path) as write:
+        write(report(1))
+        write(report(2, peers=2, connections=[receiver(1, 2), receiver(2, 2)]))
+    rows = [*csv.DictReader(path.read_text().splitlines())]
+    assert [row["address"] for row in rows] == ["", "", "192.0.2.1:4000", "192.0.2.2:4000"]
+    assert [row["bytesOut"] for row in rows] == ["2000000", "4000000", "2000000", "4000000"]
+    assert [row["time_s"] for row in rows] == ["1", "2", "2", "2"]
+    assert {row["units"] for row in rows[2:]} == {""}
+
+
+def test_a_table_had_no_row_for_each_of_several_receivers() -> None:
+    both = [report(second, connections=[receiver(1, second), receiver(2, second)]) for second in (1, 2)]
+    table = shown(*both)
+    (row,) = (line for line in table.splitlines() if line.startswith("192.0.2.2:4000"))
+    for cell in ("16.00", "4.0 MB", "42.0 ms"):
+        assert f" {cell} " in row
+    assert max(map(len, table.splitlines())) <= 80
+    assert "192.0.2.1" not in shown(report(1, connections=[receiver(1, 1)]))
+    many = [receiver(number, 1) for number in range(13)]
+    assert "and 3 more" in shown(report(1, connections=many))
 
 
 def test_top_shows_the_last_state_of_what_has_ended(earlybird: Program, tmp_path: Path) -> None:
@@ -239,6 +298,15 @@ def test_prometheus_gets_every_number_with_its_meaning_and_kind() -> None:
     assert "earlybird_transmit_bytes_total 2e+06" in lines
     assert "earlybird_transmit_rtt_seconds 0.0432" in lines
     assert sum(line.startswith("# HELP ") for line in lines) == len(METRICS) == len(lines) / 3
+
+
+def test_prometheus_labels_each_receiver_with_its_address() -> None:
+    lines = exposed(report(2, connections=[receiver(1, 2), receiver(2, 2, msRTT=None)])).splitlines()
+    name = "earlybird_transmit_connection"
+    assert f'{name}_out_bytes_total{{address="192.0.2.2:4000",caller=""}} 4e+06' in lines
+    assert [line for line in lines if line.startswith(f"{name}_rtt")] == [
+        f'{name}_rtt_seconds{{address="192.0.2.1:4000",caller=""}} 0.041'
+    ]
 
 
 def test_what_is_not_known_is_not_reported() -> None:

@@ -1,7 +1,7 @@
 //! `_core.transmit`: a relay.
 
 use crate::scenario_error;
-use earlybird_relay::{Address, Command, RelayError, Report, transmit as relay};
+use earlybird_relay::{Address, Command, ConnectionStats, PathStats, RelayError, Report, transmit as relay};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -71,6 +71,7 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     dict.set_item("peers", report.peers)?;
     dict.set_item("reconnects", report.reconnects)?;
     dict.set_item("refusal", report.refusal.as_deref())?;
+    dict.set_item("foreign", report.foreign.as_deref())?;
     dict.set_item("units", report.counters.units)?;
     dict.set_item("bytes", report.counters.bytes)?;
     dict.set_item("bytesOut", report.counters.bytes_out)?;
@@ -79,14 +80,32 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     dict.set_item("pktRcvDrop", report.counters.lost)?;
     dict.set_item("pktRcvBelated", report.counters.late)?;
     dict.set_item("pktRcvUndecrypt", report.counters.undecrypted)?;
+    dict.set_item("refusedConnections", report.counters.refused_connections)?;
     dict.set_item("refused", report.counters.refused)?;
     dict.set_item("unitsLeft", report.unsent.units)?;
     dict.set_item("bytesLeft", report.unsent.bytes)?;
     dict.set_item("msRcvBuf", report.buffer.as_nanos() as f64 / 1e6)?;
     // Values of an earlier connection must not stay.
-    let path = report.path.unwrap_or_default();
+    set_path(&dict, report.path.unwrap_or_default())?;
+    let connections = report.connections.iter().map(|connection| connection_dict(py, connection));
+    dict.set_item("connections", connections.collect::<PyResult<Vec<_>>>()?)?;
+    Ok(dict)
+}
+
+fn connection_dict<'py>(py: Python<'py>, connection: &ConnectionStats) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("address", connection.address.to_string())?;
+    dict.set_item("caller", connection.caller.as_deref())?;
+    dict.set_item("age_s", connection.age.as_secs_f64())?;
+    dict.set_item("bytesOut", connection.bytes_out)?;
+    dict.set_item("pktSndDrop", connection.dropped)?;
+    dict.set_item("pktRetrans", connection.retransmissions)?;
+    set_path(&dict, connection.path)?;
+    Ok(dict)
+}
+
+fn set_path(dict: &Bound<'_, PyDict>, path: PathStats) -> PyResult<()> {
     dict.set_item("msRTT", path.rtt.map(|rtt| rtt.as_nanos() as f64 / 1e6))?;
     dict.set_item("pktCongestionWindow", path.cwnd)?;
-    dict.set_item("pktFlightSize", path.in_flight)?;
-    Ok(dict)
+    dict.set_item("pktFlightSize", path.in_flight)
 }

@@ -1,5 +1,7 @@
 //! Addresses of sources, sinks and relays, in the syntax of `srt-live-transmit`.
 
+mod datagrams;
+
 use crate::secret::{Secret, redacted};
 use earlybird_units::Duration;
 use std::fmt;
@@ -7,13 +9,15 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use url::Url;
 
+pub use datagrams::DatagramAddress;
+
 /// An end of a relay.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Address {
     /// UDP datagrams: sent to this socket, or received at it.
-    Udp(SocketAddr),
+    Udp(DatagramAddress),
     /// UDP datagrams with RTP headers.
-    Rtp(SocketAddr),
+    Rtp(DatagramAddress),
     /// A TCP connection of the kernel: to this socket, or for `tcp://:port` at this port.
     Tcp(SocketAddr),
     /// A file; `-` is the standard input or output.
@@ -107,12 +111,13 @@ impl Address {
             return if path.is_empty() { Err(error(text, "names no file")) } else { Ok(Self::File(path.into())) };
         }
         // The `url` crate requires a host, which `udp://:1234` does not have.
-        let url = Url::parse(&text.replacen("://:", "://*:", 1))
+        // VLC and FFmpeg write `udp://@:1234` too.
+        let url = Url::parse(&text.replacen("://@", "://", 1).replacen("://:", "://*:", 1))
             .map_err(|cause| error(text, &format!("is no address ({cause}); allowed: {SCHEME_LIST}")))?;
         let options = Options { text, url: &url };
         match url.scheme() {
-            "udp" => Ok(Self::Udp(options.plain_socket()?)),
-            "rtp" => Ok(Self::Rtp(options.plain_socket()?)),
+            "udp" => options.datagrams().map(Self::Udp),
+            "rtp" => options.datagrams().map(Self::Rtp),
             "tcp" => Ok(Self::Tcp(options.plain_socket()?)),
             "http" => Ok(Self::Http(options.plain_socket()?)),
             "eb" => options.relay(passphrase).map(Self::Relay),
@@ -134,13 +139,14 @@ struct Options<'a> {
 }
 
 /// The options of eb://.
-const OPTIONS: [&str; 13] = [
+const OPTIONS: [&str; 14] = [
     "latency",
     "transport",
     "mode",
     "streamid",
     "passphrase",
     "keyfile",
+    "keys",
     "insecure",
     "via",
     "device",
@@ -208,7 +214,7 @@ impl Options<'_> {
         }
         let socket = self.socket()?;
         let via = self.via(socket, is_listener)?;
-        let secret = self.secret(passphrase)?;
+        let secret = self.secret(passphrase, is_listener)?;
         self.check_secrecy(secret.as_ref(), &via, is_listener && !socket.ip().is_loopback())?;
         Ok(RelayAddress {
             socket,
@@ -245,21 +251,26 @@ impl Options<'_> {
     }
 
     /// Returns the secret of the options, or else the passphrase of the environment.
-    fn secret(&self, passphrase: Option<String>) -> Result<Option<Secret>, AddressError> {
+    fn secret(&self, passphrase: Option<String>, is_listener: bool) -> Result<Option<Secret>, AddressError> {
         if self.url.fragment().is_some() {
             return Err(error(self.text, "has a `#`, which ends an address: write %23"));
         }
-        let option = Secret::passphrase_in(self.url.query().unwrap_or_default());
+        let own = Secret::passphrase_in(self.url.query().unwrap_or_default()).map(Secret::Passphrase);
         let file = self.option("keyfile").map(|path| Secret::File(path.into()));
-        let secret = match (option, file, self.is_insecure()?) {
-            (Some(_), Some(_), _) => return Err(error(self.text, "has passphrase= and keyfile=; only one is allowed")),
-            (Some(_), _, true) | (_, Some(_), true) => {
-                return Err(error(self.text, "has a key and insecure=1; only one is allowed"));
+        let callers = self.option("keys").map(|path| Secret::Callers(path.into()));
+        if callers.is_some() && !is_listener {
+            return Err(error(self.text, "has keys=, which only a listener has: a caller has passphrase= or keyfile="));
+        }
+        let named: Vec<_> = [("passphrase", own), ("keyfile", file), ("keys", callers)].into();
+        let named: Vec<_> = named.into_iter().filter_map(|(name, secret)| Some((name, secret?))).collect();
+        let secret = match (&*named, self.is_insecure()?) {
+            ([(first, _), (second, _), ..], _) => {
+                return Err(error(self.text, &format!("has {first}= and {second}=; only one is allowed")));
             }
-            (None, None, true) => None,
-            (Some(own), None, false) => Some(Secret::Passphrase(own)),
-            (None, Some(file), false) => Some(file),
-            (None, None, false) => passphrase.map(Secret::Passphrase),
+            ([_], true) => return Err(error(self.text, "has a key and insecure=1; only one is allowed")),
+            ([(_, secret)], false) => Some(secret.clone()),
+            ([], true) => None,
+            ([], false) => passphrase.map(Secret::Passphrase),
         };
         let checked = secret.as_ref().map_or(Ok(()), Secret::check);
         checked.map_err(|cause| error(self.text, &format!("needs another passphrase: it {cause}")))?;
@@ -374,9 +385,15 @@ mod tests {
     #[test]
     fn addresses_are_those_of_srt_live_transmit() {
         let any = |port| SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port);
-        assert_eq!(Address::parse("udp://:1234"), Ok(Address::Udp(any(1234))));
-        assert_eq!(Address::parse("udp://127.0.0.1:5000"), Ok(Address::Udp(([127, 0, 0, 1], 5000).into())));
-        assert_eq!(Address::parse("rtp://[::1]:5000"), Ok(Address::Rtp((Ipv6Addr::LOCALHOST, 5000).into())));
+        assert_eq!(Address::parse("udp://:1234"), Ok(Address::Udp(any(1234).into())));
+        assert_eq!(
+            Address::parse("udp://127.0.0.1:5000"),
+            Ok(Address::Udp(SocketAddr::from(([127, 0, 0, 1], 5000)).into()))
+        );
+        assert_eq!(
+            Address::parse("rtp://[::1]:5000"),
+            Ok(Address::Rtp(SocketAddr::from((Ipv6Addr::LOCALHOST, 5000)).into()))
+        );
         assert_eq!(Address::parse("file://con"), Ok(Address::File("-".into())));
         assert_eq!(Address::parse("file:clip.ts"), Ok(Address::File("clip.ts".into())));
         assert_eq!(Address::parse("http://:8080/"), Ok(Address::Http(any(8080))));
@@ -405,7 +422,7 @@ mod tests {
             ("srt://host:1", "unknown scheme `srt`"),
             ("upd://:1234", "unknown scheme `upd` (did you mean `udp`?)"),
             ("udp://127.0.0.1", "has no port"),
-            ("udp://127.0.0.1:80?latency=3", "only eb:// has options"),
+            ("tcp://127.0.0.1:80?latency=3", "only eb:// has options"),
             ("eb://127.0.0.1:4201?latncy=3", "did you mean `latency`?"),
             ("eb://127.0.0.1:4201?latency=3&latency=4", "has the option `latency` twice"),
             ("eb://127.0.0.1:4201/stream", "has the path `/stream`"),
@@ -428,6 +445,8 @@ mod tests {
             ("eb://:4201?insecure=yes", "has insecure=yes; allowed: 0, 1"),
             ("eb://10.79.0.2:4201?via=tun&local=10.78.0.2&keyfile=k", "via=tun is not encrypted"),
             ("eb://:4201?insecure=1&keyfile=k", "has a key and insecure=1"),
+            ("eb://:4201?keys=k&keyfile=k", "has keyfile= and keys=; only one is allowed"),
+            ("eb://192.0.2.1:4201?keys=k", "has keys=, which only a listener has"),
         ] {
             let error = Address::parse_with(text, None).expect_err(text).to_string();
             assert!(error.contains(words) && error.contains(text), "{error}");

@@ -14,7 +14,9 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod foreign;
 mod framing;
+mod identities;
 mod message;
 mod peers;
 mod playout;
@@ -28,9 +30,9 @@ mod statistics;
 mod transport;
 mod ts;
 
-pub use address::{Address, AddressError, RelayAddress, Via};
+pub use address::{Address, AddressError, DatagramAddress, RelayAddress, Via};
 pub use message::{Direction, Refusal};
 pub use relay::{Command, RelayError, transmit};
 pub use secret::Secret;
 pub use sink::Unsent;
-pub use statistics::{Counters, PathStats, Report};
+pub use statistics::{ConnectionStats, Counters, PathStats, Report};

@@ -14,6 +14,9 @@ pub enum Direction {
     Pull,
 }
 
+/// The TCP port over UDP at which relays listen. Users choose the port of the UDP socket.
+pub(crate) const TCP_PORT_OVER_UDP: u16 = 4201;
+
 /// The reason for which a connection was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -27,6 +30,8 @@ pub enum Refusal {
     Version = 4,
     /// The listener serves as many relays as it may.
     Full = 5,
+    /// The key of the caller does not permit it to send, or to receive, this stream.
+    NotPermitted = 6,
     /// Datagrams arrive that were not made with the key of this side. Never sent.
     Undecrypted = 251,
     /// Nobody answers, with encryption. Never sent.
@@ -47,6 +52,7 @@ impl Refusal {
             3 => Self::Busy,
             4 => Self::Version,
             5 => Self::Full,
+            6 => Self::NotPermitted,
             _ => Self::Unknown,
         }
     }
@@ -62,6 +68,7 @@ impl std::fmt::Display for Refusal {
                 "the other side uses another protocol version: use the same earlybird, and the same `transport`, on both"
             }
             Self::Full => "the other side serves its maximum of relays: see `maxpeers`",
+            Self::NotPermitted => "the other side does not permit this with this key: see `keys` there",
             Self::Undecrypted => "datagrams arrive that were made with another passphrase, or with none",
             Self::NoAnswer => "no answer: wrong passphrase, or nothing listens",
             Self::NoAnswerInsecure => "no answer: nothing listens, or it has a passphrase",

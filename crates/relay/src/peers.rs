@@ -2,8 +2,10 @@
 
 use crate::address::{LONGEST, RelayAddress, Via};
 use crate::framing::MessageChannel;
-use crate::message::{Direction, Message, Refusal, VERSION};
+use crate::identities::{Callers, Identity};
+use crate::message::{Direction, Message, Refusal, TCP_PORT_OVER_UDP, VERSION};
 use crate::source::MediaUnit;
+use crate::statistics::{ConnectionStats, PathStats};
 use earlybird_live::device::{Device, Path};
 use earlybird_live::{Event, Id, MonotonicClock, Stack};
 use earlybird_tcp::{Config, ListenConfig};
@@ -17,10 +19,11 @@ pub(crate) type RelayStack = Stack<BoxedDevice, MonotonicClock>;
 /// Its device: UDP or TUN.
 pub(crate) type BoxedDevice = Box<dyn Device + Send>;
 
-/// The TCP port over UDP at which relays listen. Users choose the port of the UDP socket.
-const TCP_PORT_OVER_UDP: u16 = 4201;
 /// The interval of attempts to connect.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
+/// The time without a packet after which a caller asks the other relay for a sign of life, and the time between two such questions. A
+/// relay that has restarted answers with a reset, so that the caller connects again at once. SRT sends a keep-alive every second.
+const PROBE_INTERVAL: Duration = Duration::from_millis(500);
 /// A sender that is silent for this long is replaced if another one connects.
 const TAKEOVER_AFTER: Duration = Duration::from_secs(1);
 
@@ -36,23 +39,49 @@ pub(crate) struct Peer {
     pub(crate) channel: MessageChannel,
     /// The address of the peer's host, for a listener.
     host: Option<IpAddr>,
+    /// The caller, if callers have keys of their own.
+    caller: Option<Identity>,
     /// Whether the handshake of both relays is complete.
     pub(crate) is_ready: bool,
     /// Whether the TCP handshake is complete.
     is_established: bool,
     /// The time at which the connection was opened.
     started: Instant,
+    /// The time of the last question for a sign of life.
+    probed: Instant,
+    /// The time at which the handshake of both relays was complete.
+    ready_since: Instant,
     pub(crate) latency: Duration,
     /// Units that the connection had no room for.
     pub(crate) waiting: VecDeque<Arc<MediaUnit>>,
     /// Retransmissions of its connection.
     retransmissions: u64,
+    /// Bytes of units that were sent to it.
+    pub(crate) bytes_out: u64,
+    /// Units that were dropped before they were sent to it, or that its connection has abandoned.
+    pub(crate) dropped: u64,
     /// The unit of the last frame that its connection abandoned.
     last_abandoned: Option<u64>,
     /// Whether the end of the stream was sent.
     pub(crate) is_end_sent: bool,
     /// Whether the connection has ended; it is removed in the next turn.
     pub(crate) is_gone: bool,
+}
+
+impl Peer {
+    /// Returns its state; `None` if the connection has ended.
+    fn statistics(&self, stack: &RelayStack) -> Option<ConnectionStats> {
+        let connection = stack.connection(self.channel.id).ok()?;
+        Some(ConnectionStats {
+            address: stack.peer(self.channel.id).ok()?.0.remote,
+            caller: self.caller.as_ref().map(|caller| caller.name.clone()),
+            age: stack.now() - self.ready_since,
+            bytes_out: self.bytes_out,
+            dropped: self.dropped,
+            retransmissions: connection.statistics().retransmissions,
+            path: PathStats::of(connection),
+        })
+    }
 }
 
 impl RelayAddress {
@@ -76,6 +105,7 @@ impl RelayAddress {
 #[derive(Debug)]
 pub(crate) struct Peers {
     pub(crate) address: RelayAddress,
+    callers: Callers,
     config: Config,
     direction: Direction,
     pub(crate) all: Vec<Peer>,
@@ -86,6 +116,8 @@ pub(crate) struct Peers {
     abandoned: u64,
     /// The number of handshakes that were completed.
     pub(crate) connected: u64,
+    /// The number of connections that this listener has refused.
+    pub(crate) refused: u64,
     /// The reason for which the last attempt failed, if known.
     pub(crate) refusal: Option<Refusal>,
     /// The number of packets that the stack had received when the last attempt began.
@@ -109,6 +141,7 @@ impl Peers {
         let direction = if sends { Direction::Push } else { Direction::Pull };
         Ok(Self {
             address,
+            callers: Callers::default(),
             config,
             direction,
             all: Vec::new(),
@@ -116,10 +149,16 @@ impl Peers {
             retransmissions: 0,
             abandoned: 0,
             connected: 0,
+            refused: 0,
             refusal: None,
             packets_before: 0,
             is_closing: false,
         })
+    }
+
+    /// Sets the callers that have keys of their own.
+    pub(crate) fn with_callers(self, callers: Callers) -> Self {
+        Self { callers, ..self }
     }
 
     /// Opens connections, completes handshakes and removes those that timed out. Returns the time of the next call.
@@ -136,7 +175,27 @@ impl Peers {
             self.count_abandoned(stack, index);
         }
         self.expire(stack, now);
-        self.next_poll(now)
+        self.probe(stack, now);
+        self.next_poll(stack, now)
+    }
+
+    /// Asks other relays that are silent for a sign of life.
+    fn probe(&mut self, stack: &mut RelayStack, now: Instant) {
+        for index in 0..self.all.len() {
+            if now >= self.probe_time(stack, &self.all[index]) {
+                self.all[index].probed = now;
+                // The connection may have ended already.
+                let _ = stack.probe(self.all[index].channel.id);
+            }
+        }
+    }
+
+    /// Returns when a caller probes the other relay if that stays silent. A listener does not: it cannot connect again.
+    fn probe_time(&self, stack: &RelayStack, peer: &Peer) -> Instant {
+        match stack.last_received(peer.channel.id) {
+            Ok(last) if !self.address.is_listener && !peer.is_gone => last.max(peer.probed) + PROBE_INTERVAL,
+            _ => Instant::NEVER,
+        }
     }
 
     fn remove_gone(&mut self, stack: &RelayStack) {
@@ -156,6 +215,12 @@ impl Peers {
         self.retransmissions + self.all.iter().map(|peer| peer.retransmissions).sum::<u64>()
     }
 
+    /// Returns the state of each connection that is ready.
+    pub(crate) fn statistics(&self, stack: &RelayStack) -> Vec<ConnectionStats> {
+        let ready = self.all.iter().filter(|peer| peer.is_ready && !peer.is_gone);
+        ready.filter_map(|peer| peer.statistics(stack)).collect()
+    }
+
     /// Returns the number of units that connections have abandoned, or had not delivered when they failed.
     pub(crate) fn abandoned(&self) -> u64 {
         self.abandoned
@@ -170,7 +235,9 @@ impl Peers {
             // Several frames of one unit are abandoned together.
             let is_known = frame.unit.is_some() && frame.unit == peer.last_abandoned;
             peer.last_abandoned = frame.unit.or(peer.last_abandoned);
-            self.abandoned += u64::from(!is_known && self.direction == Direction::Push);
+            let is_counted = !is_known && self.direction == Direction::Push;
+            peer.dropped += u64::from(is_counted);
+            self.abandoned += u64::from(is_counted);
         }
     }
 
@@ -202,7 +269,8 @@ impl Peers {
 
     /// Adds a connection of a listener, unless it or its host has too many whose handshake is not complete.
     fn admit(&mut self, stack: &mut RelayStack, id: Id, now: Instant) {
-        let host = host_of(stack, id);
+        let address = stack.peer(id).ok().map(|(path, _)| path.remote);
+        let host = address.map(|address| address.ip());
         let waiting = || self.all.iter().filter(|peer| !peer.is_ready && !peer.is_gone);
         let own = waiting().filter(|peer| peer.host == host).count();
         if own >= MAX_WAITING_PER_HOST || waiting().count() >= MAX_WAITING {
@@ -210,7 +278,8 @@ impl Peers {
             let _ = stack.abort(id);
             return;
         }
-        let peer = Peer { host, ..self.peer(id, now) };
+        let caller = address.and_then(|address| self.callers.at(address)).cloned();
+        let peer = Peer { host, caller, ..self.peer(id, now) };
         self.all.push(peer);
     }
 
@@ -227,12 +296,17 @@ impl Peers {
         Peer {
             channel,
             host: None,
+            caller: None,
             is_ready: false,
             is_established: false,
             started: now,
+            probed: now,
+            ready_since: now,
             latency: self.address.latency,
             waiting: VecDeque::new(),
             retransmissions: 0,
+            bytes_out: 0,
+            dropped: 0,
             last_abandoned: None,
             is_end_sent: false,
             is_gone: false,
@@ -246,7 +320,7 @@ impl Peers {
             // The connecting side sends first, so that a listener can identify it.
             Event::Established if !self.address.is_listener => self.send_hello(stack, index),
             Event::Writable => drop(self.all[index].channel.flush(stack)),
-            Event::Unanswered | Event::Closed(_) => self.fail_peer(stack, index),
+            Event::Closed(_) => self.fail_peer(stack, index),
             _ => {}
         }
     }
@@ -267,7 +341,7 @@ impl Peers {
         if peer.is_ready || peer.is_gone {
             return;
         }
-        let handshake = Handshake { address: &self.address, direction: self.direction };
+        let handshake = Handshake { address: &self.address, direction: self.direction, caller: peer.caller.as_ref() };
         match peer.channel.recv(stack, |_| false, |message| handshake.check(message.as_ref())) {
             Ok(Some(Ok(latency))) => self.welcome(stack, index, latency),
             Ok(Some(Err(refusal))) => self.refuse(stack, index, refusal),
@@ -297,7 +371,7 @@ impl Peers {
             return self.drop_peer(stack, index);
         }
         // Only now: a refused connection must not count as connected.
-        (peer.is_ready, peer.latency) = (true, latency);
+        (peer.is_ready, peer.ready_since, peer.latency) = (true, now, latency);
         self.connected += 1;
         // An old reason must not be reported once a connection works.
         self.refusal = None;
@@ -307,6 +381,7 @@ impl Peers {
         let peer = &mut self.all[index];
         self.refusal = Some(refusal);
         if self.address.is_listener {
+            self.refused += 1;
             // A failure needs no handling: the peer sees the end of the connection instead.
             let _ = peer.channel.send(stack, &Message::Refused(refusal), 0);
             self.close_peer(stack, index);
@@ -365,40 +440,36 @@ impl Peers {
 
     fn expire(&mut self, stack: &mut RelayStack, now: Instant) {
         for index in 0..self.all.len() {
-            if now >= self.deadline_of(&self.all[index]) {
+            if now >= self.deadline_of(stack, &self.all[index]) {
                 self.fail_peer(stack, index);
             }
         }
     }
 
-    /// Returns when a peer times out. A receiver must get data; a sender is informed by its retransmission timeouts.
-    fn deadline_of(&self, peer: &Peer) -> Instant {
-        if !peer.is_ready {
-            peer.started + self.address.connect_timeout
-        } else if self.direction == Direction::Pull {
-            peer.channel.last_recv + self.address.idle_timeout
+    /// Returns when a peer times out: without a packet from it, as callers ask for one.
+    fn deadline_of(&self, stack: &RelayStack, peer: &Peer) -> Instant {
+        if peer.is_ready {
+            let last = stack.last_received(peer.channel.id);
+            last.map_or(Instant::NEVER, |last| last + self.address.idle_timeout)
         } else {
-            Instant::NEVER
+            peer.started + self.address.connect_timeout
         }
     }
 
-    fn next_poll(&self, now: Instant) -> Instant {
-        let deadline = self.all.iter().map(|peer| self.deadline_of(peer)).min();
+    fn next_poll(&self, stack: &RelayStack, now: Instant) -> Instant {
+        let due = |peer| self.deadline_of(stack, peer).min(self.probe_time(stack, peer));
+        let deadline = self.all.iter().filter(|peer| !peer.is_gone).map(due).min();
         let is_connecting = self.all.is_empty() && !self.address.is_listener && !self.is_closing;
         let retry = if is_connecting { self.retry_at } else { Instant::NEVER };
         deadline.unwrap_or(Instant::NEVER).min(retry).max(now)
     }
 }
 
-/// Returns the address of the host at the other end of a connection.
-fn host_of(stack: &RelayStack, id: Id) -> Option<IpAddr> {
-    stack.peer(id).ok().map(|(path, _)| path.remote.ip())
-}
-
 /// The expectations of the peer's handshake message.
 struct Handshake<'a> {
     address: &'a RelayAddress,
     direction: Direction,
+    caller: Option<&'a Identity>,
 }
 
 impl Handshake<'_> {
@@ -414,6 +485,9 @@ impl Handshake<'_> {
                 // First, as other fields may have another meaning in another version.
                 if version != VERSION {
                     Err(Refusal::Version)
+                } else if self.caller.is_some_and(|caller| !caller.may(direction, stream)) {
+                    // Before the name is compared: a caller without the right must not learn it by trying.
+                    Err(Refusal::NotPermitted)
                 } else if direction == self.direction {
                     Err(Refusal::WrongDirection)
                 } else if stream != self.address.stream {
@@ -439,7 +513,7 @@ mod tests {
     fn the_latency_of_a_peer_is_bounded_in_hello_and_welcome() {
         let latency = |text: &str, message: Message<'_>| {
             let Ok(Address::Relay(address)) = Address::parse(text) else { panic!("{text}") };
-            Handshake { address: &address, direction: Direction::Pull }.check(Some(&message))
+            Handshake { address: &address, direction: Direction::Pull, caller: None }.check(Some(&message))
         };
         let hello =
             |latency_ms| Message::Hello { version: VERSION, direction: Direction::Push, latency_ms, stream: "" };

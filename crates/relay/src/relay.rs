@@ -1,6 +1,8 @@
 //! Relays media between a local source or sink and a remote relay.
 
 use crate::address::{Address, RelayAddress, Via};
+use crate::foreign::{self, Foreign, Watched};
+use crate::identities::Callers;
 use crate::message::Refusal;
 use crate::peers::{BoxedDevice, Peers, RelayStack};
 use crate::receiver::Receiver;
@@ -8,7 +10,7 @@ use crate::secret::redacted;
 use crate::sender::Sender;
 use crate::sink::{Sink, Unsent};
 use crate::source::Source;
-use crate::statistics::{PathStats, Report};
+use crate::statistics::Report;
 use crate::transport::config_of;
 use earlybird_live::device::{Tun, Udp};
 use earlybird_live::{Application, Clock, Driver, Event, Id, MonotonicClock, Settings, Stack, unix_time};
@@ -18,7 +20,7 @@ use earlybird_transport::ScenarioError;
 use earlybird_units::{Duration, Instant};
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -103,6 +105,7 @@ struct RelayApp<'a> {
     is_draining: bool,
     /// The counters of encryption.
     drops: Option<Arc<Drops>>,
+    foreign: Foreign,
     /// The error that ended the relay.
     failure: Option<RelayError>,
     name: String,
@@ -120,8 +123,10 @@ impl<'a> Relay<'a> {
         (relay_name, relay): (&str, &RelayAddress),
         watch: &'a mut dyn FnMut(Option<&Report>) -> Command,
     ) -> Result<Self, RelayError> {
-        let (clock, mut driver, drops) = driver(relay_name, relay)?;
-        let peers = peers(relay_name, relay, true, &mut driver.stack)?;
+        let foreign = Foreign::default();
+        let (clock, mut driver, secrecy) = driver(relay_name, relay, &foreign)?;
+        let (drops, callers) = secrecy.map_or_else(Default::default, Secrecy::parts);
+        let peers = peers(relay_name, relay, true, &mut driver.stack)?.with_callers(callers);
         // The source has its own thread; an empty task wakes the stack's thread.
         let handle = driver.handle();
         // If the task queue is full, the stack is awake anyway.
@@ -130,7 +135,7 @@ impl<'a> Relay<'a> {
         });
         let source = Source::open(source, clock, waker).map_err(|error| RelayError::End(name.to_owned(), error))?;
         let end = LocalEnd::Sending { sender: Sender::default(), source };
-        Ok(Self { driver, work: RelayApp { drops, ..RelayApp::new(peers, end, watch, name) } })
+        Ok(Self { driver, work: RelayApp { drops, foreign, ..RelayApp::new(peers, end, watch, name) } })
     }
 
     fn receiving(
@@ -138,11 +143,13 @@ impl<'a> Relay<'a> {
         (name, sink): (&str, &Address),
         watch: &'a mut dyn FnMut(Option<&Report>) -> Command,
     ) -> Result<Self, RelayError> {
-        let (_, mut driver, drops) = driver(relay_name, relay)?;
-        let peers = peers(relay_name, relay, false, &mut driver.stack)?;
+        let foreign = Foreign::default();
+        let (_, mut driver, secrecy) = driver(relay_name, relay, &foreign)?;
+        let (drops, callers) = secrecy.map_or_else(Default::default, Secrecy::parts);
+        let peers = peers(relay_name, relay, false, &mut driver.stack)?.with_callers(callers);
         let sink = Sink::open(sink).map_err(|error| RelayError::End(name.to_owned(), error))?;
         let end = LocalEnd::Receiving { receiver: Receiver::new(), sink };
-        Ok(Self { driver, work: RelayApp { drops, ..RelayApp::new(peers, end, watch, name) } })
+        Ok(Self { driver, work: RelayApp { drops, foreign, ..RelayApp::new(peers, end, watch, name) } })
     }
 
     fn run(mut self) -> Result<Report, RelayError> {
@@ -157,34 +164,66 @@ impl<'a> Relay<'a> {
     }
 }
 
-/// The clock of a relay, its event loop, and the counters of its encryption.
-type RelayDriver = (MonotonicClock, Driver<BoxedDevice, MonotonicClock>, Option<Arc<Drops>>);
+/// Returns a refusal as text, with the protocol that the peer speaks if that is known.
+fn explain(refusal: Refusal, foreign: Option<(&str, SocketAddr)>) -> String {
+    match (refusal, foreign) {
+        (Refusal::NotARelay | Refusal::NoAnswer | Refusal::NoAnswerInsecure, Some((name, _))) => {
+            format!("{}: this is {name}", Refusal::NotARelay)
+        }
+        _ => refusal.to_string(),
+    }
+}
+
+/// The counters of encryption, and the callers of a listener.
+struct Secrecy {
+    drops: Arc<Drops>,
+    callers: Callers,
+}
+
+impl Secrecy {
+    fn parts(self) -> (Option<Arc<Drops>>, Callers) {
+        (Some(self.drops), self.callers)
+    }
+}
+
+/// The clock of a relay, its event loop, and its encryption.
+type RelayDriver = (MonotonicClock, Driver<BoxedDevice, MonotonicClock>, Option<Secrecy>);
 
 /// Creates the stack of a relay and its event loop.
-fn driver(name: &str, relay: &RelayAddress) -> Result<RelayDriver, RelayError> {
+fn driver(name: &str, relay: &RelayAddress, foreign: &Foreign) -> Result<RelayDriver, RelayError> {
     let failed = |error| RelayError::End(name.to_owned(), error);
     let clock = MonotonicClock::default();
     let (device, addresses) = match &relay.via {
-        Via::Udp => (udp(relay, clock), Vec::new()),
+        Via::Udp => (udp(relay, clock, foreign), Vec::new()),
         Via::Tun { device, local } => (tun(device, *local).map(|device| (device, None)), vec![*local]),
     };
     let settings = Settings::random(&addresses).map_err(failed)?;
-    let (device, drops) = device.map_err(failed)?;
+    let (device, secrecy) = device.map_err(failed)?;
     let stack = Stack::new(device, clock, settings).map_err(|error| failed(io::Error::other(error.to_string())))?;
-    Ok((clock, Driver::new(stack).map_err(failed)?, drops))
+    Ok((clock, Driver::new(stack).map_err(failed)?, secrecy))
 }
 
 /// Opens a UDP socket: at the address of a listener, or at any port.
-fn udp(relay: &RelayAddress, clock: MonotonicClock) -> io::Result<(BoxedDevice, Option<Arc<Drops>>)> {
+fn udp(relay: &RelayAddress, clock: MonotonicClock, foreign: &Foreign) -> io::Result<(BoxedDevice, Option<Secrecy>)> {
     let any: IpAddr = if relay.socket.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     // A caller may use any port: the listener replies to the one that it sees.
     let local = if relay.is_listener { relay.socket } else { SocketAddr::new(any, 0) };
     let socket = Udp::bind(local)?;
+    if !relay.is_listener {
+        // A host without a route is reported before anything is sent; the socket of the device serves all peers, and stays unconnected.
+        UdpSocket::bind((any, 0))?.connect(relay.socket)?;
+    }
+    if relay.is_listener {
+        foreign::watch_tcp(local, foreign);
+    }
+    let socket = Watched::new(socket, relay.secret.is_some(), foreign.clone());
     let Some(secret) = &relay.secret else { return Ok((Box::new(socket), None)) };
     let role = if relay.is_listener { Role::Listener } else { Role::Caller };
-    let device = Sealed::new(socket, clock, role, secret.key()?, RandomSource::of_system(), unix_time())?;
-    let drops = device.drops();
-    Ok((Box::new(device), Some(drops)))
+    let (keys, callers) = secret.keys()?;
+    let device = Sealed::with_keys(socket, clock, role, keys, RandomSource::of_system(), unix_time())?;
+    let callers = Callers::new(callers, device.identities());
+    let secrecy = Secrecy { drops: device.drops(), callers };
+    Ok((Box::new(device), Some(secrecy)))
 }
 
 /// Creates a TUN device and routes `local` to it.
@@ -222,6 +261,7 @@ impl<'a> RelayApp<'a> {
             next_poll: Instant::ZERO,
             is_draining: false,
             drops: None,
+            foreign: Foreign::default(),
             failure: None,
             name: name.to_owned(),
         }
@@ -229,24 +269,28 @@ impl<'a> RelayApp<'a> {
 
     fn report(&self, stack: &RelayStack) -> Report {
         let ready = || self.peers.all.iter().filter(|peer| peer.is_ready && !peer.is_gone);
-        // The first connection represents all: a receiver has only one.
-        let mut connections = ready().filter_map(|peer| stack.connection(peer.channel.id).ok());
+        let connections = self.peers.statistics(stack);
         let (mut counters, buffer) = match &self.end {
             LocalEnd::Sending { sender, .. } => (sender.counters, Duration::ZERO),
             LocalEnd::Receiving { receiver, .. } => receiver.snapshot(),
         };
         counters.retransmissions = self.peers.retransmissions();
         counters.dropped += self.peers.abandoned();
+        counters.refused_connections = self.peers.refused;
         counters.undecrypted = self.drops.as_ref().map_or(0, |drops| drops.undecrypted());
         let is_undecrypted = counters.undecrypted > 0 && ready().count() == 0;
         let refusal = self.peers.refusal.or(is_undecrypted.then_some(Refusal::Undecrypted));
+        let foreign = self.foreign.get();
         Report {
             at: stack.now(),
             peers: ready().count(),
             reconnects: self.peers.connected.saturating_sub(1),
-            refusal: refusal.map(|refusal| refusal.to_string()),
+            refusal: refusal.map(|refusal| explain(refusal, foreign)),
+            foreign: foreign.map(|(name, from)| format!("{name} from {from}")),
             counters,
-            path: connections.next().map(PathStats::of),
+            // The first connection represents all: a receiver has only one.
+            path: connections.first().map(|connection| connection.path),
+            connections,
             buffer,
             unsent: Unsent::default(),
         }

@@ -1,5 +1,6 @@
 //! The passphrase or key file of an address.
 
+use crate::identities::{self, Identity};
 use earlybird_seal::{Key, KeyError};
 use std::fmt;
 use std::io;
@@ -13,6 +14,8 @@ pub enum Secret {
     Passphrase(String),
     /// A file with the key.
     File(PathBuf),
+    /// A file with the keys of all callers, for a listener.
+    Callers(PathBuf),
 }
 
 // A passphrase must not appear in logs.
@@ -21,6 +24,7 @@ impl fmt::Debug for Secret {
         match self {
             Self::Passphrase(_) => formatter.write_str("Passphrase"),
             Self::File(path) => formatter.debug_tuple("File").field(path).finish(),
+            Self::Callers(path) => formatter.debug_tuple("Callers").field(path).finish(),
         }
     }
 }
@@ -41,22 +45,24 @@ impl Secret {
     pub(crate) fn check(&self) -> Result<(), KeyError> {
         match self {
             Self::Passphrase(passphrase) => Key::check_passphrase(passphrase),
-            Self::File(_) => Ok(()),
+            Self::File(_) | Self::Callers(_) => Ok(()),
         }
     }
 
-    /// Returns the key.
+    /// Returns the keys: one, or those of all callers and what these may do.
     ///
     /// # Errors
     ///
     /// If the file cannot be read, or is no key.
-    pub(crate) fn key(&self) -> io::Result<Key> {
-        match self {
+    pub(crate) fn keys(&self) -> io::Result<(Vec<Key>, Vec<Identity>)> {
+        let key = match self {
+            Self::Callers(path) => return identities::read(path),
             Self::Passphrase(passphrase) => Key::from_passphrase(passphrase).map_err(io::Error::other),
             Self::File(path) => std::fs::read(path)
                 .and_then(|contents| Key::from_file(&contents).map_err(io::Error::other))
                 .map_err(|error| io::Error::new(error.kind(), format!("keyfile={}: {error}", path.display()))),
-        }
+        };
+        Ok((vec![key?], Vec::new()))
     }
 }
 
@@ -92,9 +98,9 @@ mod tests {
 
     #[test]
     fn an_unusable_key_file_is_named() {
-        let missing = Secret::File("/nonexistent/key".into()).key().expect_err("it does not exist");
+        let missing = Secret::File("/nonexistent/key".into()).keys().expect_err("it does not exist");
         assert!(missing.kind() == io::ErrorKind::NotFound && missing.to_string().contains("/nonexistent/key"));
-        let wrong = Secret::File("/etc/passwd".into()).key().expect_err("it is no key").to_string();
+        let wrong = Secret::File("/etc/passwd".into()).keys().expect_err("it is no key").to_string();
         assert!(wrong.contains("64 hexadecimal digits"), "{wrong}");
     }
 }

@@ -61,7 +61,7 @@ impl Sender {
         let now = stack.now();
         // The latency does not include the path (the receiver adds the shortest transit), so that only older units are late.
         while peer.waiting.pop_front_if(|unit| now - unit.at > latency).is_some() {
-            self.counters.dropped += 1;
+            self.drop_unit(peer);
         }
         while peer.channel.is_writable()
             && let Some(unit) = peer.waiting.pop_front()
@@ -69,12 +69,20 @@ impl Sender {
             let time = self.started.map_or(Duration::ZERO, |started| unit.at - started);
             match send_unit(stack, peer, &unit, time.as_nanos() / 1_000) {
                 // The transport abandons nothing to make room, or the path MTU has become smaller than a fragment.
-                Err(Error::Write(WriteError::Full | WriteError::TooLong { .. })) => self.counters.dropped += 1,
+                Err(Error::Write(WriteError::Full | WriteError::TooLong { .. })) => self.drop_unit(peer),
                 Err(error) => return Err(error),
-                Ok(()) => self.counters.bytes_out += unit.bytes.len() as u64,
+                Ok(()) => {
+                    peer.bytes_out += unit.bytes.len() as u64;
+                    self.counters.bytes_out += unit.bytes.len() as u64;
+                }
             }
         }
         Ok(())
+    }
+
+    fn drop_unit(&mut self, peer: &mut Peer) {
+        peer.dropped += 1;
+        self.counters.dropped += 1;
     }
 
     /// Sends the end of the stream to each peer that has no units waiting, and closes that direction.

@@ -3,6 +3,7 @@
 use crate::sink::Unsent;
 use earlybird_tcp::Connection;
 use earlybird_units::{Duration, Instant};
+use std::net::SocketAddr;
 
 /// The state of a relay, reported once a second.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,10 +16,14 @@ pub struct Report {
     pub reconnects: u64,
     /// The reason for which the last attempt to connect failed, if known.
     pub refusal: Option<String>,
+    /// The last message of another protocol that arrived at the relay's port, and its sender.
+    pub foreign: Option<String>,
     /// Counters since the start.
     pub counters: Counters,
     /// Statistics of the first connection.
     pub path: Option<PathStats>,
+    /// The connections that are ready, oldest first.
+    pub connections: Vec<ConnectionStats>,
     /// Media in the playout buffer.
     pub buffer: Duration,
     /// Units that the destination had not accepted at the end.
@@ -44,11 +49,32 @@ pub struct Counters {
     pub refused: u64,
     /// Retransmitted segments.
     pub retransmissions: u64,
+    /// Connections that a listener has refused: another stream or direction, not permitted, or no place.
+    pub refused_connections: u64,
     /// Datagrams that were dropped because they were not made with the key, or were changed.
     pub undecrypted: u64,
 }
 
-/// Statistics of a connection.
+/// One of the connections of a relay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConnectionStats {
+    /// The socket of the other relay, from which it connected.
+    pub address: SocketAddr,
+    /// The name of the caller, if callers have keys of their own.
+    pub caller: Option<String>,
+    /// Time since both relays agreed.
+    pub age: Duration,
+    /// Bytes of units that were sent over it.
+    pub bytes_out: u64,
+    /// Units that were dropped before they were sent over it, or given up after that.
+    pub dropped: u64,
+    /// Retransmitted segments.
+    pub retransmissions: u64,
+    /// Its path.
+    pub path: PathStats,
+}
+
+/// Statistics of the path of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PathStats {
     /// Smoothed RTT; `None` before the first sample.

@@ -5,7 +5,7 @@ use earlybird_units::Duration;
 /// Bytes per packet.
 pub(crate) const PACKET_BYTES: usize = 188;
 /// The sync byte, the first of each packet.
-const SYNC: u8 = 0x47;
+pub(crate) const SYNC: u8 = 0x47;
 /// Packets per unit. By custom seven: with the headers of IP, UDP and RTP they fit into 1500 bytes.
 pub(crate) const PACKETS_PER_UNIT: usize = 7;
 

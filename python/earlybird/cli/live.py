@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import TracebackType
 
+    from rich.table import Table
+
 State: TypeAlias = dict[str, Any]
 """A line of `--statistics`: the state of a relay or an emulated network, and its counters since the start."""
 
@@ -27,6 +29,7 @@ MINUTE = 60  # stored states, one per second
 SECONDS, SECONDS_IF_NARROW = 2, 4  # seconds per character of a sparkline
 SIGNS = "▁▂▃▄▅▆▇"
 MEGA = 1e-6
+MOST_ROWS = 10  # receivers in the table: more do not fit a screen
 COUNTS = (
     ("lost", "pktRcvDrop"),
     ("late", "pktRcvBelated"),
@@ -135,7 +138,35 @@ def relay_table(title: str, minute: Minute, state: State) -> RenderableType:
         changes = minute.changes(itemgetter(key))
         table.add_row(name, f"{changes[-1] if changes else 0:,.0f} /s", curve(changes), f"{state[key]:,}")
     table.add_row("reconnects", "", "", f"{state['reconnects']:,}")
-    return Group(table, Text(LEGEND, style="dim"))
+    several = len(state.get("connections", ())) > 1
+    return Group(table, *([connection_table(minute, state)] if several else []), Text(LEGEND, style="dim"))
+
+
+def connection_table(minute: Minute, state: State) -> Table:
+    """Return the table of the receivers of a relay: a row for each of the first ten."""
+    table = titled_table("", ["receiver"])
+    for heading in ("Mb/s", "sent", "round trip", "window", "dropped", "retransmitted"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for connection in state["connections"][:MOST_ROWS]:
+        rate = minute.changes(partial(_sent_to, connection["address"]))
+        rtt = connection["msRTT"]
+        table.add_row(
+            connection["address"],
+            f"{8 * MEGA * rate[-1] if rate else 0:.2f}",
+            f"{MEGA * connection['bytesOut']:,.1f} MB",
+            NOTHING if rtt is None else f"{rtt:.1f} ms",
+            f"{connection['pktCongestionWindow']:.0f}",
+            f"{connection['pktSndDrop']:,}",
+            f"{connection['pktRetrans']:,}",
+        )
+    further = len(state["connections"]) - MOST_ROWS
+    table.caption = f"and {further:,} more" if further > 0 else None
+    return table
+
+
+def _sent_to(address: str, state: State) -> int:
+    sent = (connection["bytesOut"] for connection in state["connections"] if connection["address"] == address)
+    return next(sent, 0)
 
 
 def relay_state(state: State) -> Text:

@@ -36,10 +36,11 @@ class Metric(NamedTuple):
 
 
 class Exported(NamedTuple):
-    """Metrics of a program, whose names begin with a prefix."""
+    """Metrics of a program, whose names begin with a prefix, and those of each connection."""
 
     prefix: str
     metrics: tuple[Metric, ...]
+    per_connection: tuple[Metric, ...] = ()
 
 
 METRICS = (
@@ -54,6 +55,7 @@ METRICS = (
     Metric("lost_units_total", Counter, "Units that did not arrive whole in time.", "pktRcvDrop"),
     Metric("late_units_total", Counter, "Units that arrived after their deadline.", "pktRcvBelated"),
     Metric("refused_units_total", Counter, "Units that the destination did not take.", "refused"),
+    Metric("refused_connections_total", Counter, "Connections that the listener refused.", "refusedConnections"),
     Metric("retransmitted_segments_total", Counter, "Retransmitted segments.", "pktRetrans"),
     Metric("buffer_seconds", Gauge, "Media in the playout buffer.", "msRcvBuf", 1e-3),
     Metric("rtt_seconds", Gauge, "Smoothed RTT of the first connection.", "msRTT", 1e-3),
@@ -78,7 +80,16 @@ PROXY_METRICS = (
     Metric("timeouts_total", Counter, "Expiries of retransmission timers.", "timeouts"),
     Metric("rtt_seconds", Gauge, "Median smoothed RTT of the open connections.", "srtt_ms", 1e-3),
 )
-TRANSMIT = Exported("earlybird_transmit", METRICS)
+CONNECTION_METRICS = (
+    Metric("connection_age_seconds", Gauge, "Time since the relays have agreed.", "age_s"),
+    Metric("connection_out_bytes_total", Counter, "Bytes of units sent to a relay.", "bytesOut"),
+    Metric("connection_unsent_units_total", Counter, "Units not sent to a relay, or given up.", "pktSndDrop"),
+    Metric("connection_retransmitted_segments_total", Counter, "Retransmitted segments to a relay.", "pktRetrans"),
+    Metric("connection_rtt_seconds", Gauge, "Smoothed RTT to a relay.", "msRTT", 1e-3),
+    Metric("connection_window_segments", Gauge, "Congestion window to a relay.", "pktCongestionWindow"),
+    Metric("connection_in_flight_segments", Gauge, "Segments in flight to a relay.", "pktFlightSize"),
+)
+TRANSMIT = Exported("earlybird_transmit", METRICS, CONNECTION_METRICS)
 SERVE = Exported("earlybird_serve", PROXY_METRICS)
 
 
@@ -96,10 +107,18 @@ class LastReport:
 
     def collect(self) -> Iterator[Counter | Gauge]:
         """Return the numbers of the report that are known."""
-        is_fresh = time.monotonic() - self.taken < STALE
-        for metric in self.exported.metrics if self.report and is_fresh else ():
+        if not self.report or time.monotonic() - self.taken >= STALE:
+            return
+        for metric in self.exported.metrics:
             if (value := self.report[metric.key]) is not None:
                 yield metric.kind(f"{self.exported.prefix}_{metric.name}", metric.meaning, value=value * metric.scale)
+        connections = self.report.get("connections", [])
+        for metric in self.exported.per_connection if connections else ():
+            family = metric.kind(f"{self.exported.prefix}_{metric.name}", metric.meaning, labels=["address", "caller"])
+            for connection in connections:
+                if (value := connection[metric.key]) is not None:
+                    family.add_metric([connection["address"], connection["caller"] or ""], value * metric.scale)
+            yield family
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import json as json_module
 import signal
 from collections.abc import Callable
 from contextlib import ExitStack
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +30,16 @@ else:
 NAME = "transmit"
 HINT = "Ctrl-C drains buffered data, then exits; a second one exits at once."
 EXIT_INCOMPLETE = 1  # the destination did not read all units before the end
+
+
+class LogLevel(StrEnum):
+    """Levels of messages on the error stream; each includes those before."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    DEBUG = "debug"
+
 
 EXAMPLES = examples(
     "earlybird transmit udp://:1234 'eb://viewer.example:4201?latency=200&passphrase=correct-horse'",
@@ -60,7 +71,14 @@ def command(
         str | None,
         typer.Option(metavar="[ADDRESS:]PORT", help="Serve Prometheus metrics on this port, on localhost by default."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no state on the terminal.")] = False,
+    log_level: Annotated[
+        LogLevel,
+        typer.Option(
+            help="What is told on the error stream: errors; warnings (why no relay connects, other protocols at the"
+            " port); info: also the state, a table on a terminal; debug: lines, also connections that come or go."
+        ),
+    ] = LogLevel.INFO,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="The same as --log-level error.")] = False,
 ) -> None:
     """
     Relay a live stream, with arguments like those of srt-live-transmit.
@@ -72,7 +90,7 @@ def command(
     (milliseconds), maxpeers (of a listener, default 64), via (udp, or tun with local and device, which takes root).
     passphrase (10 to 79 characters) or keyfile, the same on both sides, encrypts and authenticates everything. Other
     users of this machine see arguments, but neither keyfile's contents nor the variable EARLYBIRD_PASSPHRASE, which is
-    used without them. A listener for other hosts needs a key, or insecure=1.
+    used without them. A listener for other hosts needs a key, keys (a file with a key for each caller), or insecure=1.
     """
     report_handlers: list[Callable[[dict[str, Any]], None]] = []
     with ExitStack() as files:
@@ -84,8 +102,8 @@ def command(
             report_handlers.append(_file(files, statistics))
         if json:
             report_handlers.append(lambda report: print(json_module.dumps(report), flush=True))
-        elif not quiet:
-            report_handlers.append(_shown(files, transmission.redacted(f"{source} → {destination}")))
+        elif (level := LogLevel.ERROR if quiet else log_level) is not LogLevel.ERROR:
+            report_handlers.append(_shown(files, transmission.redacted(f"{source} → {destination}"), level))
         if prometheus:
             report_handlers.append(files.enter_context(exporter.serving(prometheus)))
         last = transmission.transmit(source, destination, watch=_Watch(report_handlers))
@@ -116,14 +134,52 @@ class _Watch:
         return self._is_wanted
 
 
-def _shown(files: ExitStack, title: str) -> Callable[[dict[str, Any]], None]:
-    """Return a handler that shows reports as a table on a terminal, otherwise as occasional status lines."""
+def _shown(files: ExitStack, title: str, level: LogLevel) -> Callable[[dict[str, Any]], None]:
+    """Return a handler that shows reports as a table on a terminal, otherwise as lines of a level."""
     terminal = console.Console(stderr=True)
-    return (
-        files.enter_context(live.Screen(title, terminal, HINT)).take
-        if terminal.is_terminal
-        else files.enter_context(_Lines())
-    )
+    if terminal.is_terminal and level is LogLevel.INFO:
+        return files.enter_context(live.Screen(title, terminal, HINT)).take
+    events = _Events(level)
+    if level is LogLevel.WARNING:
+        return events
+    lines = files.enter_context(_Lines())
+
+    def take(report: dict[str, Any]) -> None:
+        events(report)
+        lines(report)
+
+    return take
+
+
+class _Events:
+    """Prints a line for each event of a level."""
+
+    def __init__(self, level: LogLevel) -> None:
+        self._level = level
+        self._foreign: set[str] = set()
+        self._refusal: str | None = None
+        self._addresses: dict[str, float] = {}
+
+    def __call__(self, report: dict[str, Any]) -> None:
+        # Once for each protocol: messages of a stranger must not fill the log.
+        name = (report["foreign"] or "").partition(" from ")[0]
+        if name and name not in self._foreign:
+            echo_status(f"At the port of the relay arrives {report['foreign']}: it is dropped.")
+        self._foreign.add(name)
+        # Other levels have it in their lines.
+        if self._level is LogLevel.WARNING and report["refusal"] not in (None, self._refusal):
+            echo_status(f"Not connected: {report['refusal']}.")
+        self._refusal = report["refusal"]
+        if self._level is LogLevel.DEBUG:
+            self._connections(report)
+
+    def _connections(self, report: dict[str, Any]) -> None:
+        now = {connection["address"]: connection["bytesOut"] for connection in report["connections"]}
+        for address in now.keys() - self._addresses.keys():
+            echo_status(f"{report['timepoint']} {address} is connected.")
+        for address in self._addresses.keys() - now.keys():
+            echo_status(f"{report['timepoint']} {address} is disconnected, after {self._addresses[address]:,} bytes.")
+        self._addresses = now
 
 
 def _file(files: ExitStack, path: Path) -> Callable[[dict[str, Any]], None]:

@@ -67,8 +67,8 @@ impl Source {
         let flags = Arc::<Flags>::default();
         let out = UnitSender { units: sender, next: Cell::default(), clock, waker, flags: flags.clone() };
         let read = match address {
-            Address::Udp(socket) => sockets::datagrams(*socket, false)?,
-            Address::Rtp(socket) => sockets::datagrams(*socket, true)?,
+            Address::Udp(socket) => sockets::datagrams(socket, false)?,
+            Address::Rtp(socket) => sockets::datagrams(socket, true)?,
             Address::Tcp(socket) => sockets::stream(*socket)?,
             Address::File(path) => file::open(path)?,
             Address::Http(_) | Address::Relay(_) => {

@@ -2,6 +2,8 @@
 
 use super::splitter::{NotTs, TsSplitter};
 use super::{POLL_INTERVAL, ReadLoop, UnitSender};
+use crate::address::DatagramAddress;
+use crate::foreign;
 use std::io::{self, Read as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread::sleep;
@@ -9,11 +11,16 @@ use std::thread::sleep;
 /// The largest datagram.
 const LONGEST: usize = 1 << 16;
 
-/// Opens a UDP socket; joins the group of a multicast address.
-pub(super) fn datagrams(address: SocketAddr, is_rtp: bool) -> io::Result<ReadLoop> {
-    let socket = UdpSocket::bind(address)?;
-    match address.ip() {
-        IpAddr::V4(group) if group.is_multicast() => socket.join_multicast_v4(&group, &Ipv4Addr::UNSPECIFIED)?,
+/// Opens a UDP socket; joins the group of a multicast address on the network of the local one.
+pub(super) fn datagrams(address: &DatagramAddress, is_rtp: bool) -> io::Result<ReadLoop> {
+    let (at, local) = (address.socket, address.local);
+    let at = SocketAddr::new(local.filter(|_| at.ip().is_unspecified()).unwrap_or(at.ip()), at.port());
+    let socket = UdpSocket::bind(at)?;
+    match at.ip() {
+        IpAddr::V4(group) if group.is_multicast() => {
+            let local = if let Some(IpAddr::V4(local)) = local { local } else { Ipv4Addr::UNSPECIFIED };
+            socket.join_multicast_v4(&group, &local)?;
+        }
         IpAddr::V6(group) if group.is_multicast() => socket.join_multicast_v6(&group, 0)?,
         _ => {}
     }
@@ -77,6 +84,15 @@ pub(super) fn stream(address: SocketAddr) -> io::Result<ReadLoop> {
     }))
 }
 
+/// The error of a stream that is none of TS packets, with the name of its protocol if that is known.
+fn not_ts(beginning: &[u8]) -> io::Error {
+    let error = super::file::not_ts();
+    match foreign::of_stream(beginning) {
+        Some(name) => io::Error::new(error.kind(), format!("this is {name}: {error}")),
+        None => error,
+    }
+}
+
 fn read(mut stream: TcpStream, out: &UnitSender) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(POLL_INTERVAL))?;
@@ -87,7 +103,7 @@ fn read(mut stream: TcpStream, out: &UnitSender) -> io::Result<()> {
             Ok(count) => match splitter.push(&buffer[..count], |whole| out.send(whole)) {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
-                Err(NotTs) => return Err(super::file::not_ts()),
+                Err(NotTs) => return Err(not_ts(&buffer[..count])),
             },
             Err(error) if is_timeout(&error) => {}
             // The other program has ended; another one may connect.
