@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
 import time
@@ -64,7 +65,9 @@ def test_servers_of_emulate_were_killed_before_their_files_were_complete(clip: P
     receiver = command("transmit", "-q", f"eb://:4201?{options}", f"file:{copy}")
     sender = command("transmit", "-q", f"file:{clip}", f"eb://10.77.0.2:4201?{options}")
     try:
-        ended = emulate(network(link(delay="5ms"), link(delay="5ms")), sender, servers=[receiver])
+        ended = emulate(
+            network(link(rate="20M", delay="5ms"), link(rate="20M", delay="5ms")), sender, servers=[receiver]
+        )
     except EarlybirdError as error:
         pytest.skip(str(error))
     assert ended.exit_code == 0
@@ -132,5 +135,5 @@ def test_a_log_level_had_only_two_values(level: str, *, is_reported: bool) -> No
         sender.terminate()
         _, err = sender.communicate(timeout=HUNG)
     assert err.count("STUN from 127.0.0.1:") == is_reported
-    assert ("is connected." in err) == (level == "debug")
+    assert bool(re.search(r"[0-9] is connected\.", err)) == (level == "debug")
     assert ("It has ended" in err) == (level in ("info", "debug"))
