@@ -21,11 +21,15 @@ pub(crate) struct Watched<D> {
     device: D,
     is_sealed: bool,
     foreign: Foreign,
+    /// The synchronization source of the last datagram that looked like RTP: other data do so too, but not twice with the same source.
+    rtp_source: Option<u32>,
 }
 
 /// The TCP port in the headers of relays, and the kinds of encrypted datagrams (see `earlybird-seal`).
 const PORT: [u8; 2] = crate::message::TCP_PORT_OVER_UDP.to_be_bytes();
 const SEALED_KINDS: std::ops::RangeInclusive<u8> = 1..=5;
+/// The name of RTP.
+const RTP: &str = "RTP";
 /// The largest beginning of a TCP stream that is read: an RTMP client's first message has 1537 bytes (RTMP specification 1.0 §5.2).
 const BEGINNING: usize = 2048;
 /// The time that a TCP client may take to send it.
@@ -46,7 +50,7 @@ impl Foreign {
 
 impl<D> Watched<D> {
     pub(crate) fn new(device: D, is_sealed: bool, foreign: Foreign) -> Self {
-        Self { device, is_sealed, foreign }
+        Self { device, is_sealed, foreign, rtp_source: None }
     }
 }
 
@@ -59,9 +63,27 @@ fn is_ours(datagram: &[u8], is_sealed: bool) -> bool {
     }
 }
 
+/// Returns whether a datagram of RTP has the same source as the one before (RFC 3550 §5.1).
+fn is_repeated(last: &mut Option<u32>, datagram: &[u8]) -> bool {
+    let source = word(datagram, 8);
+    source.is_some() && std::mem::replace(last, source) == source
+}
+
+/// Returns whether a datagram ends with its first packet of RTCP, or has another one behind it.
+fn is_rtcp_length(datagram: &[u8]) -> bool {
+    let words = word(datagram, 0).map_or(0, |word| word & 0xFFFF);
+    let end = 4 * (words as usize + 1);
+    datagram.len() == end || datagram.get(end).is_some_and(|first| first >> 6 == 2)
+}
+
+/// Returns 32 bits of a datagram.
+fn word(datagram: &[u8], at: usize) -> Option<u32> {
+    datagram.get(at..)?.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))
+}
+
 /// Returns the name of the protocol of a datagram, if it is known.
 pub(crate) fn of_datagram(datagram: &[u8]) -> Option<&'static str> {
-    let word = |at: usize| datagram.get(at..)?.first_chunk().map(|bytes| u32::from_be_bytes(*bytes));
+    let word = |at| word(datagram, at);
     let [first, second, ..] = *datagram else { return None };
     Some(match first {
         _ if ts::is_ts(datagram) => "an MPEG transport stream",
@@ -73,10 +95,10 @@ pub(crate) fn of_datagram(datagram: &[u8]) -> Option<&'static str> {
         20..=23 if matches!(word(1).map(|word| word >> 16), Some(0xFEFF | 0xFEFD)) => "DTLS",
         // RFC 9000 §17.2, RFC 9369 §3.1: a long header of version 1 or 2, or version negotiation.
         0x80.. if matches!(word(1), Some(0 | 1 | 0x6B33_43CF)) && first & 0x40 != 0 => "QUIC",
-        // RFC 3550 §6: sender reports to application-defined packets.
-        0x80..=0xBF if (200..=204).contains(&second) => "RTCP",
+        // RFC 3550 §6: sender reports to application-defined packets, whose length is in 32-bit words less one.
+        0x80..=0xBF if (200..=204).contains(&second) && is_rtcp_length(datagram) => "RTCP",
         // RFC 3551 §6: static payload types, and dynamic ones.
-        0x80..=0xBF if datagram.len() > 12 && matches!(second & 0x7F, 0..=34 | 96..) => "RTP",
+        0x80..=0xBF if datagram.len() > 12 && matches!(second & 0x7F, 0..=34 | 96..) => RTP,
         _ if is_ours(datagram, false) => "a relay without passphrase",
         1 if datagram[1..].starts_with(&[0; 7]) && datagram.len() > 150 => "a relay with a passphrase",
         _ => return None,
@@ -148,11 +170,12 @@ impl<D: Device> Device for Watched<D> {
 
     fn receive(&mut self, rx: &mut RxQueue) -> io::Result<()> {
         self.device.receive(rx)?;
-        let (is_sealed, foreign) = (self.is_sealed, &self.foreign);
+        let Self { is_sealed, foreign, rtp_source, .. } = self;
         rx.retain_mut(|bytes, packet| {
             let datagram = &bytes[packet.range.clone()];
-            if !is_ours(datagram, is_sealed)
+            if !is_ours(datagram, *is_sealed)
                 && let Some(name) = of_datagram(datagram)
+                && (name != RTP || is_repeated(rtp_source, datagram))
             {
                 foreign.set((name, packet.path.remote));
             }
@@ -220,6 +243,15 @@ mod tests {
         ] {
             assert_eq!(of_stream(&beginning), name, "{beginning:?}");
         }
+    }
+
+    /// The symptom: random datagrams were named RTP or RTCP.
+    #[test]
+    fn rtp_is_named_when_its_source_is_repeated() {
+        let packet = |source: u8| [&[0x80, 33, 0, 1, 0, 0, 0, 0][..], &[source; 4], &[7; 188]].concat();
+        let mut last = None;
+        assert_eq!([1, 2, 2].map(|source| is_repeated(&mut last, &packet(source))), [false, false, true]);
+        assert_eq!(of_datagram(&bytes(&[0x80, 200, 9, 9], 60)), None);
     }
 
     #[test]
