@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from earlybird import _core
@@ -45,6 +46,7 @@ def transports() -> list[TransportInfo]:
     return [_transport(row, definitions) for row in json.loads(_core.transports())]
 
 
+@lru_cache(maxsize=64)
 def transport(name: str) -> TransportInfo:
     """Look up a transport by its name, with or without ends."""
     every = transports()

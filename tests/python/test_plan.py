@@ -28,7 +28,7 @@ from earlybird.planning.estimates import disagree, formula_estimate, tcp_through
 from earlybird.planning.path import FEWEST_BYTES, Measurements, NetworkPath, completed, merged
 from earlybird.planning.planner import CandidateResult, Plan, PlanRequest
 from earlybird.planning.profiles import PROFILES
-from earlybird.planning.sampler import Sampler
+from earlybird.planning.sampler import PILOT, Sampler
 from earlybird.planning.selection import NOTICEABLE_SECONDS, SAMPLE_SIZES, choose, quantile_estimate, rank
 from earlybird.planning.session import Session, SessionRunner, first_place, scenario
 from earlybird.planning.stream import StreamSpec, synthetic_clip
@@ -36,6 +36,8 @@ from earlybird.planning.view import description
 from earlybird.statistics import Estimate
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from conftest import Conforms
     from earlybird.planning.stream import Goal
 
@@ -110,11 +112,15 @@ def test_noise_about_the_border_is_not_clear_and_leaves_both_in_the_race() -> No
     assert found.contenders() == [0, 1]
 
 
-def test_a_sender_that_defines_the_shortest_delay_stays_in_the_race() -> None:
-    # The second is never chosen, as the first is within a tenth of it; without it the third would not be compared.
+def test_the_quickest_sender_stays_in_the_race_if_a_slow_one_would_be_chosen_without_it() -> None:
+    # The first is within a tenth of the second, but not of the third, which is why the second is chosen.
+    found = rank(np.tile([1.15, 1.09, 1.0], (20, 1)), 0.0)
+    assert (found.choice, found.contenders()) == (1, [1, 2])
+
+
+def test_a_quicker_sender_gets_no_more_sessions_if_a_preferred_one_hardly_needs_more() -> None:
     found = rank(np.tile([1.05, 1.0, 1.6], (20, 1)), NOTICEABLE_SECONDS)
-    assert found.choice == 0
-    assert found.contenders() == [0, 1]
+    assert (found.choice, found.contenders()) == (0, [0])
 
 
 def test_the_error_of_a_decision_between_equals_stays_below_what_is_stated() -> None:
@@ -304,6 +310,36 @@ class Drawn:
         """Return a session."""
         times = np.arange(2.0)
         return Session(1.1 if seed % self.rare == 0 else 0.1, times, times, 2.0, 0.0, 1.0, seed)
+
+    def expect(self, sessions: Iterable[Session]) -> None:
+        """Play the same sessions whatever is expected."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Constant(Drawn):
+    """Sessions that need `first` seconds up to the tenth seed, and `then` seconds afterwards."""
+
+    first: float = 0.1
+    then: float = 0.1
+
+    def play(self, seed: int) -> Session:
+        """Return a session."""
+        times = np.arange(2.0)
+        return Session(self.first if seed <= PILOT else self.then, times, times, 2.0, 0.0, 1.0, seed)
+
+
+def test_a_sender_left_out_returns_if_the_one_ahead_needs_more_later() -> None:
+    senders = [Constant(1, 0.1, 2.0), Constant(1, 0.5, 0.5), Constant(1, 9.0, 9.0)]
+    with threads(1) as team:
+        sampler = Sampler([cast("SessionRunner", sender) for sender in senders], team, NOTICEABLE_SECONDS)
+        sampler.sample(range(1, PILOT + 1))
+        sampler.sample(range(PILOT + 1, SAMPLE_SIZES[0] + 1))
+    assert sampler.choice == 1
+    assert [list(played) for played in sampler.sessions] == [
+        list(range(1, SAMPLE_SIZES[0] + 1)),
+        list(range(1, SAMPLE_SIZES[0] + 1)),
+        list(range(1, PILOT + 1)),
+    ]
 
 
 @pytest.mark.parametrize(("rare", "sessions", "stated"), [(1000, 40, 0.1), (40, 80, 0.1), (12, 80, 1.1)])

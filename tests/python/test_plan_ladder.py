@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from io import StringIO
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import earlybird
 from earlybird import InputError
@@ -15,7 +17,7 @@ from earlybird.planning.answer import answer
 from earlybird.planning.ladder import PLAYERS, Ladder, Viewing, ladder_of_manifest, parse_ladder
 from earlybird.planning.planner import Plan, PlanRequest
 from earlybird.planning.stream import StreamSpec, synthetic_clip
-from earlybird.planning.view import cells, explanation, headings
+from earlybird.planning.view import Fitting, cells, explanation, fitting, headings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,6 +55,24 @@ def test_the_answer_has_shares_stalls_and_abandoned_segments(lossy: Plan) -> Non
         assert len(cells(lossy, result)) == 1 + len(headings(lossy))
     assert headings(lossy)[1:5] == ["0.4", "0.8", "1.6", "3"]
     assert "hls.js chooses" in explanation(lossy)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_names_and_headings_were_cut_in_a_terminal_of_80_columns(lossy: Plan, width: int) -> None:
+    console = Console(width=width, file=StringIO())
+    console.print(Fitting(lossy))
+    shown = cast("StringIO", console.file).getvalue()
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= width
+    assert "cubic (today) ✗ " in shown
+    assert ("Not shown, as the terminal is too narrow: " in shown) == (width < 100)
+
+
+def test_renditions_that_were_never_played_are_left_out_first() -> None:
+    shown = [["sender", "startup", "0.4", "0.8", "sessions"], ["cubic", "1.0", "0 %", "100 %", "40"]]
+    assert fitting(shown, 80) == [0, 1, 2, 3, 4]
+    assert fitting(shown, 34) == [0, 1, 3, 4]
+    assert fitting(shown, 29) == [0, 1, 3]
 
 
 def test_a_web_server_was_set_without_the_limit_that_was_simulated(lossy: Plan) -> None:

@@ -5,14 +5,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.linalg import spsolve
 
 from earlybird.errors import InputError
+from earlybird.lazy import LateModule
 from earlybird.models.rounds import Rules, explore
+
+if TYPE_CHECKING:
+    from scipy import sparse
+    from scipy.sparse import linalg
+else:
+    sparse = LateModule("scipy.sparse")
+    linalg = LateModule("scipy.sparse.linalg")
 
 SENDERS = 1024  # senders that are followed side by side
 BLOCK = 128  # steps of each that are drawn at once
@@ -52,7 +59,7 @@ class StreamingChain:
         drift = self.throughput * self.round_trip * self.rounds
         others = np.arange(self.rounds.size) != np.argmax(self._stationary)
         expected = np.zeros(self.rounds.size)
-        expected[others] = spsolve(self._balance[others][:, others], (self._mean_arrivals - drift)[others])
+        expected[others] = linalg.spsolve(self._balance[others][:, others], (self._mean_arrivals - drift)[others])
         gains = self._arrivals - drift[self._origins] + expected[self.targets] - expected[self._origins]
         return float(self._stationary[self._origins] @ (self._chances * gains**2) / self._mean_seconds)
 
@@ -154,7 +161,9 @@ class StreamingChain:
         count = self.rounds.size
         ones = sparse.csr_array(np.ones((1, count)))
         equations = sparse.vstack([self._balance.T.tocsr()[:-1], ones], format="csc")
-        shares = np.maximum(spsolve(equations, np.eye(1, count, count - 1).ravel()), 0.0)  # rounding may go below 0
+        shares = np.maximum(
+            linalg.spsolve(equations, np.eye(1, count, count - 1).ravel()), 0.0
+        )  # rounding may go below 0
         return shares / float(shares.sum())
 
     @cached_property

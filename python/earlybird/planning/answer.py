@@ -231,7 +231,7 @@ def _sureness(plan: Plan) -> str:
             f"That is the choice of {sessions}, too few to be sure of it: leave --seeds out for {SAMPLE_SIZES[0]} and "
             "more."
         )
-    names = " and ".join(result.candidate.name for result in plan.open_candidates)
+    names = _and([result.candidate.name for result in plan.open_candidates])
     chance = f"{100 * max(plan.doubt, 0.01):.0f} % of other seeds would choose another"
     others = [one for one in plan.open_candidates if one is not plan.choice]
     if plan.stream.ladder is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from typing import TYPE_CHECKING, Final
 
@@ -117,16 +118,19 @@ def _streaming(path: NetworkPath, stream: StreamSpec, late: float) -> FormulaEst
         return FormulaEstimate(0.0, name)
     if stream.clip.mean_rate >= tcp_throughput(path):
         return FormulaEstimate(math.inf, "PFTK's throughput")
-    window = min(max(round(3 * math.sqrt(8 / (3 * PER_ACK * path.loss))), 16), LARGEST_CHAIN)
-    chain = streaming_chain(path.loss, path.round_trip, timeout(path), window=window, per_ack=PER_ACK)
-    rate = stream.clip.mean_rate / 8 / SEGMENT
-    if rate >= chain.throughput:
-        return FormulaEstimate(math.inf, name)
-    shares = chain.late_share(rate, CHAIN_DELAYS, steps=STEPS)
-    found = crossing(CHAIN_DELAYS, -shares, -late)
-    return (
-        FormulaEstimate(path.round_trip / 2 + found, name) if math.isfinite(found) else FormulaEstimate(math.inf, name)
-    )
+    return FormulaEstimate(_chain_delay(path.loss, path.round_trip, stream.clip.mean_rate, late), name)
+
+
+@functools.lru_cache(maxsize=16)
+def _chain_delay(loss: float, round_trip: float, rate: float, late: float) -> float:
+    """Return the chain's delay in seconds for a film of so many bits per second; infinite if it is too much."""
+    window = min(max(round(3 * math.sqrt(8 / (3 * PER_ACK * loss))), 16), LARGEST_CHAIN)
+    chain = streaming_chain(loss, round_trip, round_trip + TIMER_FLOOR, window=window, per_ack=PER_ACK)
+    packets = rate / 8 / SEGMENT
+    if packets >= chain.throughput:
+        return math.inf
+    found = crossing(CHAIN_DELAYS, -chain.late_share(packets, CHAIN_DELAYS, steps=STEPS), -late)
+    return round_trip / 2 + found if math.isfinite(found) else math.inf
 
 
 def _srt(path: NetworkPath) -> FormulaEstimate:

@@ -54,7 +54,7 @@ LATE: Final[Mapping[Goal, float]] = {
 
 LONGEST_SESSION: Final = 300.0
 SHORTEST_SESSION: Final = 60.0  # seconds that a viewer watches
-SHORTEST_OF_MANY: Final = 20.0  # if several viewers of a session watch for as long together
+SHORTEST_OF_MANY: Final = 10.0  # if several viewers of a session watch for as long together
 
 NETEM_QUEUE: Final = "1000"
 """Packets of the queue that is tried beside an assumed one: the default of netem and of Linux's devices."""

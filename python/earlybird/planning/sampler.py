@@ -14,6 +14,7 @@ from earlybird.planning.selection import (
     Ranking,
     is_noticeably_longer,
     quantile_estimate,
+    quantile_of_sessions,
     rank,
 )
 from earlybird.progress import progress_bar
@@ -27,9 +28,12 @@ if TYPE_CHECKING:
     from earlybird.statistics import Estimate
 
 BUDGET: Final = 45e6
-"""Packets that are simulated at most, unless the first look takes more: some ten seconds of two processors. It is
-counted in packets and not in seconds, so that the same question has the same answer everywhere."""
+"""Packets that the first looks would take with all senders, which decides the length of sessions: less than ten seconds
+of two processors. It is counted in packets and not in seconds, so that the same question has the same answer
+everywhere."""
 
+LATER_BUDGET: Final = 30e6
+"""Packets up to which further looks follow."""
 
 PILOT: Final = 10
 """Sessions after which senders without a chance are left out."""
@@ -70,7 +74,7 @@ class Sampler:
 
     def run(self) -> None:
         """Sample until the choice is clear or the budget is spent."""
-        left = BUDGET
+        left = LATER_BUDGET
         self.sample(range(1, PILOT + 1))
         for number in SAMPLE_SIZES:
             seeds = range(len(self.sessions[self._running[0]]) + 1, number + 1)
@@ -86,7 +90,28 @@ class Sampler:
         """Play sessions of the senders on which the choice still depends, and look who is ahead."""
         if self._last:
             self._running = [self._running[place] for place in self._last.contenders()]
+        for place in self._running:
+            self._runners[place].expect(self.sessions[place].values())
         self._play_all([(seed, place) for seed in seeds for place in self._running])
+        self._update_ranking()
+        while returning := self._returning():
+            self._catch_up(returning)
+
+    def _returning(self) -> list[int]:
+        """List the senders that were left out and would be chosen now that those ahead of them need more."""
+        if self._last is None:
+            return []
+        needed = [
+            float(quantile_of_sessions(np.array([session.criterion for session in played.values()])))
+            for played in self.sessions
+        ]
+        return self._last.returning(self._running, needed)
+
+    def _catch_up(self, places: Sequence[int]) -> None:
+        """Play the sessions that senders missed while they were left out."""
+        seeds = self.sessions[self._running[0]]
+        self._play_all([(seed, place) for place in places for seed in seeds if seed not in self.sessions[place]])
+        self._running = sorted([*self._running, *places])
         self._update_ranking()
 
     def refine(self) -> None:

@@ -47,13 +47,14 @@ RESAMPLES: Final = 2000  # sets of seeds that are drawn anew; a thousand and mor
 
 @dataclasses.dataclass(frozen=True)
 class Ranking:
-    """Candidates ranked by their sessions; `support` and `leads` are shares of resamples, to be taken and quickest."""
+    """Candidates ranked by their sessions; `support`: share of the resamples in which each is taken."""
 
     delays_needed: tuple[Estimate, ...]
     choice: int
     support: tuple[float, ...]
-    leads: tuple[float, ...]
     sessions: int
+    resampled: NDArray[np.float64] = dataclasses.field(repr=False)  # delay needed: a row per resample, a column each
+    noticeable: float  # seconds
 
     @property
     def doubt(self) -> float:
@@ -65,10 +66,28 @@ class Ranking:
         return self.sessions >= SAMPLE_SIZES[0] and self.doubt <= ERROR_PROBABILITY / tests
 
     def contenders(self, tests: int = len(SAMPLE_SIZES)) -> list[int]:
-        """List the senders on which the choice still depends; the others need no more sessions."""
+        """
+        List the senders on which the choice still depends; the others need no more sessions.
+
+        Without the others hardly a resample leads to another choice. The quickest is left out too if a preferred one
+        hardly needs more; it stays if it is what keeps a slow one from being chosen.
+        """
         least = ERROR_PROBABILITY / tests / max(len(self.support) - 1, 1)
-        shares = np.maximum(self.support, self.leads)
-        return [place for place, share in enumerate(shares) if share > least or place == self.choice]
+        kept, chosen = list(range(len(self.support))), choices(self.resampled, self.noticeable)
+        for place in reversed(kept[:]):
+            fewer = [one for one in kept if one != place]
+            if place != self.choice:
+                without = np.array(fewer)[choices(self.resampled[:, fewer], self.noticeable)]
+                kept = fewer if np.mean(without != chosen) <= least else kept
+        return kept
+
+    def returning(self, running: Sequence[int], delays_needed: Sequence[float]) -> list[int]:
+        """List who else would be taken, of all senders with these delays in seconds, of which some were ranked."""
+        known = np.tile(np.asarray(delays_needed, dtype=np.float64), (len(self.resampled), 1))
+        known[:, running] = self.resampled
+        shares = _shares(choices(known, self.noticeable), len(delays_needed))
+        least = ERROR_PROBABILITY / len(SAMPLE_SIZES) / max(len(delays_needed) - 1, 1)
+        return [place for place, share in enumerate(shares) if share > least and place not in running]
 
 
 def choose(delays_needed: Sequence[float] | NDArray[np.float64], noticeable: float) -> int:
@@ -94,10 +113,8 @@ def rank(delays_needed: NDArray[np.float64], noticeable: float, level: float = L
     """Rank the candidates by delays in seconds: a row per session (of one seed), a column per sender."""
     sessions, resampled, best = len(delays_needed), _resampled(delays_needed), quantile_of_sessions(delays_needed)
     estimates = tuple(quantile_estimate(column, level) for column in delays_needed.T)
-    support, leads = (
-        _shares(places, delays_needed.shape[1]) for places in (choices(resampled, noticeable), resampled.argmin(axis=1))
-    )
-    return Ranking(estimates, choose(best, noticeable), support, leads, sessions)
+    support = _shares(choices(resampled, noticeable), delays_needed.shape[1])
+    return Ranking(estimates, choose(best, noticeable), support, sessions, resampled, noticeable)
 
 
 def quantile_estimate(delays_needed: NDArray[np.float64], level: float = LEVEL) -> Estimate:

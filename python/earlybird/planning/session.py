@@ -17,7 +17,7 @@ from earlybird.planning.ladder import Viewing
 from earlybird.player import LATE_SHARE_ALLOWED, Playback, Timeliness, play
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -173,7 +173,7 @@ class SessionRunner:
         self._late, self._watch = late, watch
         self._resolved: dict[tuple[float | None, int], ResolvedScenario] = {}
         self._is_series = is_series
-        self._first: int | None = None
+        self._guess: int | None = None
         self._finding_first = threading.Lock()
         self._seconds = stream.run_length + LEAD + (STARTS_WITHIN if path.viewers == 1 else VIEWERS_WITHIN)
         self._starts = path.starts(stream.run_length)
@@ -200,6 +200,12 @@ class SessionRunner:
             return self.session(seed)
         return self._search(seed, self._usual_delay() if self._is_series else None)[1]
 
+    def expect(self, sessions: Iterable[Session]) -> None:
+        """Look for delays near the median of these sessions from now on."""
+        places = [bisect_left(DELAYS, session.delay_needed) for session in sessions]
+        if places and self._candidate.has_deadline:
+            self._guess = min(round(float(np.median(places))), len(DELAYS) - 1)
+
     def _usual_delay(self) -> int:
         """
         Return the place in `DELAYS` of what the session of the first seed needs, near which others will be.
@@ -207,9 +213,9 @@ class SessionRunner:
         It depends on no other session, so that the result is the same in any number of threads.
         """
         with self._finding_first:
-            if self._first is None:
-                self._first = self._search(FIRST_SEED, None)[0]
-        return self._first
+            if self._guess is None:
+                self._guess = self._search(FIRST_SEED, None)[0]
+        return self._guess
 
     def _search(self, seed: int, guess: int | None) -> tuple[int, Session]:
         """Return the place of the shortest delay that suffices, or of the longest of all, and its session."""

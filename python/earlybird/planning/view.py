@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from rich.cells import cell_len
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -14,11 +16,18 @@ from earlybird.planning.answer import WORDS, answer, delay_text, stalls, warning
 from earlybird.planning.beside import queue_text, title
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from collections.abc import Sequence
+
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
     from earlybird.planning.path import NetworkPath
     from earlybird.planning.planner import CandidateResult, Plan
     from earlybird.statistics import Estimate
+
+GAP: Final = 2  # cells between two columns
+
+LEAST_NEEDED: Final = ("abandoned", "formula", "stalls/h", "sessions", "median", "stalled", "startup", "behind")
+"""Headings of the columns that a narrow terminal does not show, the first ones first."""
 
 
 def render(plan: Plan) -> RenderableType:
@@ -28,7 +37,7 @@ def render(plan: Plan) -> RenderableType:
         Text(answer(plan), style="bold"),
         Text(description(plan), style="dim"),
         Text(),
-        table(plan),
+        Fitting(plan),
         Text(explanation(plan), style="dim"),
         *beware,
     )
@@ -74,15 +83,47 @@ def impairments(path: NetworkPath) -> list[str]:
     return [text for text in (arq, policer, outages) if text]
 
 
-def table(plan: Plan) -> Table:
-    """Lay out a row per sender."""
-    shown = Table(box=None, pad_edge=False, show_edge=False)
-    shown.add_column("sender", no_wrap=True)
-    for heading in headings(plan):
-        shown.add_column(heading, justify="right", no_wrap=True)
-    for result in plan.results:
-        shown.add_row(*cells(plan, result), style="bold green" if result is plan.choice else "")
-    return shown
+@dataclasses.dataclass(frozen=True, eq=False)
+class Fitting:
+    """The table, with as many columns as the terminal is wide for; names are never cut."""
+
+    plan: Plan
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Leave out columns until the others fit: `--json` has them all."""
+        every = rows(self.plan)
+        kept = fitting(every, options.max_width)
+        yield table(self.plan, [[row[place] for place in kept] for row in every])
+        missing = [heading for place, heading in enumerate(every[0]) if place not in kept]
+        if missing:
+            yield Text(f"Not shown, as the terminal is too narrow: {', '.join(missing)}; --json has them.", style="dim")
+
+
+def fitting(shown: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Return which columns of some rows, the headings first, fit into so many cells."""
+    widths = [max(map(cell_len, column)) for column in zip(*shown, strict=True)]
+    kept = list(range(len(widths)))
+    never_played = [place for place in kept if all(row[place] == "0 %" for row in shown[1:])]
+    least = [shown[0].index(heading) for heading in LEAST_NEEDED if heading in shown[0]]
+    for place in [*never_played, *least]:
+        if sum(widths[one] + GAP for one in kept) - GAP > width and place in kept:
+            kept.remove(place)
+    return kept
+
+
+def rows(plan: Plan) -> list[list[str]]:
+    """Return the headings and a row per sender."""
+    return [["sender", *headings(plan)], *(cells(plan, result) for result in plan.results)]
+
+
+def table(plan: Plan, shown: Sequence[Sequence[str]]) -> Table:
+    """Lay out a row per sender, below the headings."""
+    laid_out = Table(box=None, pad_edge=False, show_edge=False)
+    for place, heading in enumerate(shown[0]):
+        laid_out.add_column(heading, justify="right" if place else "left", no_wrap=True)
+    for result, row in zip(plan.results, shown[1:], strict=True):
+        laid_out.add_row(*row, style="bold green" if result is plan.choice else "")
+    return laid_out
 
 
 def headings(plan: Plan) -> list[str]:
