@@ -79,9 +79,9 @@ class Store:
         """Return whether the run was made (its files may still be damaged)."""
         return self.folder(key).is_dir()
 
-    def save(self, result: Result) -> Path:
-        """Keep a result under its key; return its folder."""
-        return write_result(result, self.folder(run_key(result.scenario, result.seed)))
+    def save(self, result: Result, *, is_brief: bool = False) -> Path:
+        """Keep a result under its key, with `is_brief` a small one in one file; return its folder."""
+        return write_result(result, self.folder(run_key(result.scenario, result.seed)), is_brief=is_brief)
 
     def keep(self, key: str, files: Mapping[str, bytes]) -> Path:
         """Keep the files of a result that another machine made; return its folder."""
