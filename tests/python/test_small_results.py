@@ -55,11 +55,11 @@ def test_results_of_older_versions_are_read_beside_small_ones(tmp_path: Path) ->
     Result.load(first).save(first)
     assert (first / "flows.parquet").exists()
     assert not (first / "result.json").exists()
-    again = earlybird.sweep(SMALL, seeds=3, grid={}, overrides=SHORT, output=tmp_path)
-    assert again.made == 0
-    assert again.runs.equals(runs)
-    assert again.table("flows").collect().equals(rows)
-    assert again.table("timeouts").collect().equals(sweep.table("timeouts").collect())
+    resumed = earlybird.sweep(SMALL, seeds=3, grid={}, overrides=SHORT, output=tmp_path)
+    assert resumed.made == 0
+    assert resumed.runs.equals(runs)
+    assert resumed.table("flows").collect().equals(rows)
+    assert resumed.table("timeouts").collect().equals(sweep.table("timeouts").collect())
 
 
 @given(
