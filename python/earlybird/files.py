@@ -129,6 +129,12 @@ def verify_result(folder: Path) -> None:
         _content(folder, name, checksums)
 
 
+def fingerprint(folder: Path) -> str:
+    """Return a hash of all files of a result, after comparing every file with its checksum."""
+    verify_result(folder)
+    return hashlib.sha256((folder / CHECKSUMS).read_bytes()).hexdigest()
+
+
 def _refuse_other_content(folder: Path) -> None:
     """Refuse to replace a folder that is not a result, so that a wrong path deletes nothing."""
     if folder.is_dir() and any(folder.iterdir()) and not _holds_only_a_result(folder):

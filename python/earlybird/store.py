@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 from earlybird import _core
 from earlybird.backends import BACKEND_KEY, SIMULATOR
 from earlybird.errors import StoreError, because
-from earlybird.files import is_left_over, read_result, temporary_place, verify_result, write_files, write_result
+from earlybird.files import (
+    fingerprint,
+    is_left_over,
+    read_result,
+    temporary_place,
+    verify_result,
+    write_files,
+    write_result,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,6 +109,10 @@ class Store:
         """Raise StoreError if a file of the result is damaged, or it is that of another run."""
         verify_result(self.folder(key))
         self.load(key)
+
+    def fingerprint(self, key: str) -> str:
+        """Return a hash of a result; raise StoreError if a file of it is damaged."""
+        return fingerprint(self.folder(key))
 
     def discard(self, key: str) -> None:
         """Delete a result."""

@@ -1,4 +1,4 @@
-"""What `earlybird run` prints takes no data frames, and is the same with them."""
+"""The tables that `earlybird run` prints are made without data frames, and are the same as of these."""
 
 from __future__ import annotations
 
