@@ -18,9 +18,13 @@ from earlybird.study.runs.execution import make_runs
 from study_parts import small_study
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from earlybird.study.language.definition import Study
+    from earlybird.result import Result
+    from earlybird.study.language.definition import Group, Study
+    from earlybird.study.reductions.observations import Observation
+    from earlybird.study.runs.plan import StudyRun
 
 
 @pytest.fixture
@@ -68,9 +72,13 @@ def test_a_run_that_was_made_meanwhile_is_reduced_alone(
     Store(results).discard(key)
     evaluate(study, "smoke", Store(results))
     make_runs([study], "smoke", jobs=1, output=results)
-    reduced = list[object]()
-    original = reading._observation
-    monkeypatch.setattr(reading, "_observation", lambda *given: reduced.append(given[0]) or original(*given))
+    reduced, original = list[object](), reading._observation
+
+    def counted(run: StudyRun, result: Result, groups: Sequence[Group]) -> Observation:
+        reduced.append(run)
+        return original(run, result, groups)
+
+    monkeypatch.setattr(reading, "_observation", counted)
     repeated = evaluate(study, "smoke", Store(results))
     assert len(reduced) == 1
     assert [dict(each.values) for each in repeated.measurements.observations] == pytest.approx(
@@ -126,6 +134,11 @@ def test_other_scales_are_not_planned_where_the_one_asked_for_has_all_results(
     study: Study, results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = list[str]()
-    monkeypatch.setattr("earlybird.study.evaluation.made_share", lambda _, scale, __: asked.append(scale) or 1.0)
+
+    def counted(_: Study, scale: str, __: Store) -> float:
+        asked.append(scale)
+        return 1.0
+
+    monkeypatch.setattr("earlybird.study.evaluation.made_share", counted)
     assert scale_with_results(study, "smoke", Store(results)) == "smoke"
     assert asked == ["smoke"]
