@@ -82,17 +82,17 @@ CONFIG: Final[Spec] = {
 
 def drawn(chart: Chart, ending: str, room: float | None = None) -> bytes:
     """Draw a chart as ``svg`` or ``png``, in so many pixels if given: the same chart gives the same bytes."""
-    svg = _vector(json.dumps(specification(chart, room)))
+    svg = _vector(specification(chart, room))
     names = {name: f"clip{number}" for number, name in enumerate(dict.fromkeys(CLIP.findall(svg)))}
     picture = (XML + CLIP.sub(lambda name: names[name[0]], svg)).encode()
     return raster(picture) if ending == "png" else picture
 
 
-def _vector(described: str) -> str:
+def _vector(spec: Spec) -> str:
     def make() -> bytes:
-        return vl_convert.vegalite_to_svg(described, vl_version=VERSION).encode()
+        return vl_convert.vegalite_to_svg(spec, vl_version=VERSION).encode()
 
-    return cached(PICTURES, _hash("svg", described), make).decode()
+    return cached(PICTURES, _hash("svg", json.dumps(spec)), make).decode()
 
 
 def raster(picture: bytes) -> bytes:
