@@ -23,6 +23,7 @@ from earlybird.lazy import loader
 
 if TYPE_CHECKING:
     from earlybird import compare, media, models, planning, quality, scenario, study
+    from earlybird.assessment import Assessment, assess
     from earlybird.outputs import Outputs
     from earlybird.planning import PlanRequest, plan
     from earlybird.result import Result
@@ -33,11 +34,13 @@ else:
     __getattr__, __dir__ = loader(
         __name__,
         {
+            "Assessment": "assessment",
             "Result": "result",
             "Scenario": "scenario",
             "SweepResult": "sweeps",
             "Outputs": "outputs",
             "PlanRequest": "planning.planner",
+            "assess": "assessment",
             "compare": "compare",
             "media": "media",
             "models": "models",
@@ -54,6 +57,7 @@ else:
 __version__ = version()
 
 __all__ = [
+    "Assessment",
     "EarlybirdError",
     "InputError",
     "InternalError",
@@ -68,6 +72,7 @@ __all__ = [
     "SweepResult",
     "WorkerError",
     "__version__",
+    "assess",
     "code_version",
     "compare",
     "media",

@@ -115,6 +115,8 @@ MAGIC: Final[Mapping[str, tuple[bytes, ...]]] = {
     **{name: kind.magic for name, kind in Outputs.kinds().items()},
     "statistics": (b'{"time_s": ', b"time_s,"),
     "plot": (b"\x89PNG", b"<?xml", HTML.encode()),
+    "html": (HTML.encode(), HTML.encode().strip()),
+    "junit": (b"<?xml",),
     "scenario": (SCENARIO,),
     "settings": (SETTINGS,),
     "watch": (b"GIF89a", b"RIFF", b"\x89PNG", b"\0\0\0\x20ftypisom"),  # of MP4s, `watch_file` checks the comment

@@ -6,6 +6,7 @@ import typer
 
 from earlybird import __version__
 from earlybird.cli import (
+    assess,
     bench,
     compare,
     demo,
@@ -57,6 +58,7 @@ for module in (
     schema,
     transports,
     compare,
+    assess,
     emulate,
     transmit,
     serve,
