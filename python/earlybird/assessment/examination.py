@@ -123,7 +123,7 @@ class Examination:
 
     @property
     def what(self) -> str:
-        """What the progress says."""
+        """Title of the progress bar."""
         return "simulating" if self.round == 1 else f"open criteria, {SEEDS[self.round - 1]} seeds"
 
     def plan(self) -> None:

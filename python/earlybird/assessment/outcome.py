@@ -1,4 +1,4 @@
-"""What an assessment found: a row for each criterion."""
+"""The result of an assessment: a row for each criterion."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Row:
 
     @property
     def advantage(self) -> Estimate:
-        """How much better it is than the first of the others, in the unit of the figure; negative if it is worse."""
+        """The margin by which it is better than the first of the others, in the unit of the figure; negative if it is worse."""
         found = paired_difference(self.by_seed(self.control), self.by_seed(self.others[0]))
         return found if self.criterion.better == "larger" else found.mirrored
 
@@ -106,7 +106,7 @@ class Assessment:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many criteria have each comparison."""
+        """Number of criteria with each comparison."""
         words = ("better", "like", "worse", "open")
         return {word: sum(row.comparison == word for row in self.rows) for word in words}
 

@@ -53,13 +53,13 @@ class Criterion:
 
     @property
     def places(self) -> list[float | str]:
-        """Where its cases are in its picture."""
+        """Places of its cases in its picture."""
         return [case["at"] for case in self.cases]
 
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """What RFC 9743 asks for and is not measured."""
+    """A part of RFC 9743 that is not measured."""
 
     name: str
     section: str

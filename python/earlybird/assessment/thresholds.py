@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """What a figure has to keep."""
+    """The bounds of a figure."""
 
     min: float | None = None  # smallest figure
     max: float | None = None  # largest figure
@@ -56,7 +56,7 @@ class Check:
 
     @property
     def sentence(self) -> str:
-        """What to print."""
+        """Name, figure and outcome, to print."""
         return f"{self.name} = {self.value}: {'holds' if self.holds else f'fails, {self.fault}'}."
 
 
