@@ -59,7 +59,7 @@ class Row:
 
     @property
     def advantage(self) -> Estimate:
-        """The margin by which it is better than the first of the others, in the unit of the figure; negative if it is worse."""
+        """Its advantage over the first of the others, in the unit of the figure; negative if it is worse."""
         found = paired_difference(self.by_seed(self.control), self.by_seed(self.others[0]))
         return found if self.criterion.better == "larger" else found.mirrored
 
