@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -137,3 +138,55 @@ def test_a_log_level_had_only_two_values(level: str, *, is_reported: bool) -> No
     assert err.count("STUN from 127.0.0.1:") == is_reported
     assert bool(re.search(r"[0-9] is connected\.", err)) == (level == "debug")
     assert ("It has ended" in err) == (level in ("info", "debug"))
+
+
+def _gap(key: str, listens: int, killed: int) -> float:
+    """Return the time from `kill -9` of the sender (0) or the receiver (1), which starts again, to the next unit."""
+    entry, middle = free_port(), free_port()
+    with (
+        ExitStack() as relays,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as player,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as source,
+    ):
+        player.bind(("127.0.0.1", 0))
+        player.settimeout(0.005)
+        modes = ["listener" if side == listens else "caller" for side in (0, 1)]
+        to, at = (f"eb://127.0.0.1:{middle}?latency=60&mode={mode}{key}" for mode in modes)
+        ends = [(f"udp://127.0.0.1:{entry}", to), (at, f"udp://127.0.0.1:{player.getsockname()[1]}")]
+        processes = [relays.enter_context(relay("-q", *one)) for one in ends]
+
+        def is_there() -> bool:
+            source.sendto(bytes(1000), ("127.0.0.1", entry))
+            try:
+                return bool(player.recv(2000))
+            except TimeoutError:
+                return False
+
+        def wait() -> float:
+            began = time.monotonic()
+            while not is_there():
+                assert time.monotonic() - began < HUNG
+            return time.monotonic()
+
+        wait()
+        settled = time.monotonic() + 1
+        while time.monotonic() < settled:
+            is_there()
+        processes[killed].kill()
+        processes[killed].wait()
+        killed_at = time.monotonic()
+        relays.enter_context(relay("-q", *ends[killed]))
+        # Units in flight at that time do not count.
+        while time.monotonic() < killed_at + 0.2:
+            is_there()
+        return wait() - killed_at
+
+
+@pytest.mark.parametrize("killed", [0, 1], ids=["sender", "receiver"])
+@pytest.mark.parametrize("listens", [0, 1], ids=["sender listens", "receiver listens"])
+def test_a_stream_was_away_for_five_seconds_after_kill_9(tmp_path: Path, listens: int, killed: int) -> None:
+    (tmp_path / "key").write_text("0123456789abcdef" * 4)
+    began = time.monotonic()
+    subprocess.run(command("transmit", "udp://:1", "udp://:1"), capture_output=True, timeout=HUNG, check=False)
+    start = time.monotonic() - began
+    assert _gap(f"&keyfile={tmp_path / 'key'}", listens, killed) < 2 + 2 * start

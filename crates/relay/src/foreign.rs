@@ -34,6 +34,8 @@ const RTP: &str = "RTP";
 const BEGINNING: usize = 2048;
 /// The time that a TCP client may take to send it.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
+/// The ports that are left to other servers, which may start later (RFC 6335 §6: system ports).
+const SYSTEM_PORTS: std::ops::RangeInclusive<u16> = 1..=1023;
 /// The interval at which TCP clients are accepted.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -122,8 +124,11 @@ pub(crate) fn of_stream(beginning: &[u8]) -> Option<&'static str> {
 }
 
 /// Watches the TCP port beside the UDP port of a listener, to which players and encoders connect by mistake: reads the beginning of one
-/// stream at a time, answers nothing, and closes it. Ends with the relay; without that port, nothing is watched.
+/// stream at a time, answers nothing, and closes it. Ends with the relay; a system port, or one in use, is not watched.
 pub(crate) fn watch_tcp(address: SocketAddr, foreign: &Foreign) {
+    if SYSTEM_PORTS.contains(&address.port()) {
+        return;
+    }
     let Ok(listener) = TcpListener::bind(address) else { return };
     let seen = Arc::downgrade(&foreign.0);
     if listener.set_nonblocking(true).is_ok() {
@@ -204,6 +209,14 @@ impl<D: Device> Device for Watched<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_bytes_have_a_name_or_none(bytes: Vec<u8>, is_sealed: bool) {
+            let _ = (of_datagram(&bytes), of_stream(&bytes), is_ours(&bytes, is_sealed), is_repeated(&mut None, &bytes));
+        }
+    }
 
     fn bytes(beginning: &[u8], length: usize) -> Vec<u8> {
         let mut all = beginning.to_vec();

@@ -154,6 +154,11 @@ impl<'a> Relay<'a> {
 
     fn run(mut self) -> Result<Report, RelayError> {
         let name = self.work.name.clone();
+        let address = &self.work.peers.address;
+        if address.is_listener && address.via == Via::Udp {
+            // After the local end is open, which may be a server at the same port.
+            foreign::watch_tcp(address.socket, &self.work.foreign);
+        }
         // Units must leave on time even on a busy machine.
         let _priority = RealtimePriority::request();
         let run = self.driver.run(&mut self.work);
@@ -212,9 +217,6 @@ fn udp(relay: &RelayAddress, clock: MonotonicClock, foreign: &Foreign) -> io::Re
     if !relay.is_listener {
         // A host without a route is reported before anything is sent; the socket of the device serves all peers, and stays unconnected.
         UdpSocket::bind((any, 0))?.connect(relay.socket)?;
-    }
-    if relay.is_listener {
-        foreign::watch_tcp(local, foreign);
     }
     let socket = Watched::new(socket, relay.secret.is_some(), foreign.clone());
     let Some(secret) = &relay.secret else { return Ok((Box::new(socket), None)) };

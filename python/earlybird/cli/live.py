@@ -139,7 +139,8 @@ def relay_table(title: str, minute: Minute, state: State) -> RenderableType:
         table.add_row(name, f"{changes[-1] if changes else 0:,.0f} /s", curve(changes), f"{state[key]:,}")
     table.add_row("reconnects", "", "", f"{state['reconnects']:,}")
     several = len(state.get("connections", ())) > 1
-    return Group(table, *([connection_table(minute, state)] if several else []), Text(LEGEND, style="dim"))
+    receivers: list[RenderableType] = [Text(), connection_table(minute, state)] if several else []
+    return Group(table, *receivers, Text(LEGEND, style="dim"))
 
 
 def connection_table(minute: Minute, state: State) -> Table:
