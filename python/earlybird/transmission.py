@@ -33,14 +33,15 @@ def transmit(
     Returns the last report. Names are SRT's where the meaning is the same: ``timepoint``, the time of day (ISO 8601,
     UTC); ``time_s``; ``peers``, connections that are ready; ``reconnects``; ``refusal``, why the last attempt to
     connect failed, if that is known; ``foreign``, the last message of another protocol at the relay's port and its
-    sender; ``units`` and ``bytes`` read from the source or received; ``bytesOut`` delivered, counted for each
-    receiver; ``pktSndDrop``, units dropped before they were sent, or given up later; ``pktRetrans``, retransmitted
-    segments; ``pktRcvDrop``, units that were incomplete at their playout time; ``pktRcvBelated``, units that arrived
-    late; ``refused``, units that the destination did not read; ``pktRcvUndecrypt``, datagrams that were not made with
-    the key; ``unitsLeft`` and ``bytesLeft``, not read two seconds after the last playout, when the relay was asked to
-    end; ``msRcvBuf``; ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``; ``connections``, for each that is ready
-    ``address``, ``caller`` (of ``keys=``), ``age_s`` and its own ``bytesOut``, ``pktSndDrop``, ``pktRetrans``,
-    ``msRTT``, ``pktCongestionWindow`` and ``pktFlightSize``.
+    sender; ``notice``, the last event of the end that is no relay, such as a sender that was refused; ``units`` and
+    ``bytes`` read from the source or received; ``bytesOut`` delivered, counted for each receiver; ``pktSndDrop``, units
+    dropped before they were sent, or given up later; ``pktRetrans``, retransmitted segments; ``pktRcvDrop``, units that
+    were incomplete at their playout time; ``pktRcvBelated``, units that arrived late; ``refused``, units that the
+    destination did not read; ``pktRcvUndecrypt``, datagrams that were not made with the key; ``unitsLeft`` and
+    ``bytesLeft``, not read two seconds after the last playout, when the relay was asked to end; ``msRcvBuf``;
+    ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``; ``connections``, for each that is ready ``address``,
+    ``caller`` (of ``keys=``), ``age_s`` and its own ``bytesOut``, ``pktSndDrop``, ``pktRetrans``, ``msRTT``,
+    ``pktCongestionWindow`` and ``pktFlightSize``.
     """
     _check_protocols(source, destination)
     for address in (source, destination):
@@ -61,7 +62,7 @@ def transmit(
         raise InputError(f"{error.filename}: Ports below 1024 need root.") from error
 
 
-THROUGH_FFMPEG: Final = ("srt", "rtmp", "rtmps", "rtsp", "rist")
+THROUGH_FFMPEG: Final = ("rtmps", "rtsp", "rist")
 """Schemes of live streams that FFmpeg reads and writes, and `transmit` does not."""
 
 
@@ -69,15 +70,15 @@ def _check_protocols(source: str, destination: str) -> None:
     """Raise InputError with the commands to use if an address has a protocol for which FFmpeg is needed."""
     if _scheme(source) in THROUGH_FFMPEG:
         destination = redacted(destination)
-        read = f"ffmpeg -i '{_listening(source)}' -c copy -f mpegts 'udp://127.0.0.1:1234?pkt_size=1316'"
+        read = f"ffmpeg -i '{source}' -c copy -f mpegts 'udp://127.0.0.1:1234?pkt_size=1316'"
         raise InputError(
             f"`{source}`: transmit does not read {_scheme(source).upper()}; FFmpeg does: "
             f"{read} & earlybird transmit udp://:1234 '{destination}'"
         )
-    if _scheme(destination) in THROUGH_FFMPEG:
+    if _scheme(destination) in (*THROUGH_FFMPEG, "rtmp"):
         source = redacted(source)
         muxer = "flv" if _scheme(destination).startswith("rtmp") else "mpegts"
-        write = f"ffmpeg -i udp://127.0.0.1:1234 -c copy -f {muxer} '{_listening(destination)}'"
+        write = f"ffmpeg -i udp://127.0.0.1:1234 -c copy -f {muxer} '{destination}'"
         raise InputError(
             f"`{destination}`: transmit does not write {_scheme(destination).upper()}; FFmpeg does: "
             f"{write} & earlybird transmit '{source}' udp://127.0.0.1:1234"
@@ -86,12 +87,6 @@ def _check_protocols(source: str, destination: str) -> None:
 
 def _scheme(address: str) -> str:
     return address.partition("://")[0].lower() if "://" in address else ""
-
-
-def _listening(address: str) -> str:
-    """Complete an address of SRT without a host: FFmpeg waits for a caller only if it is told to."""
-    waits = address.startswith("srt://:") and "mode=" not in address
-    return f"{address}{'&' if '?' in address else '?'}mode=listener" if waits else address
 
 
 def check_address(text: str) -> None:
@@ -103,8 +98,8 @@ def check_address(text: str) -> None:
 
 
 def redacted(address: str) -> str:
-    """Return an address without its passphrase, for messages."""
-    return re.sub(r"(passphrase=)[^&]*", r"\1…", address)
+    """Return addresses without passphrases and stream keys, for messages."""
+    return re.sub(r"(passphrase=|rtmp://[^/\s]*/[^/\s]*/)[^&\s]*", r"\1…", address)
 
 
 def path_in(address: str) -> str | None:

@@ -213,9 +213,9 @@ def test_what_is_wrong_is_reported(earlybird: Program, source: str, destination:
     ("source", "destination", "commands"),
     [
         (
-            "srt://:9000",
+            "rist://:9000",
             "eb://far:4201",
-            "ffmpeg -i 'srt://:9000?mode=listener' -c copy -f mpegts 'udp://127.0.0.1:1234?pkt_size=1316' & "
+            "ffmpeg -i 'rist://:9000' -c copy -f mpegts 'udp://127.0.0.1:1234?pkt_size=1316' & "
             "earlybird transmit udp://:1234 'eb://far:4201'",
         ),
         (
@@ -226,8 +226,8 @@ def test_what_is_wrong_is_reported(earlybird: Program, source: str, destination:
         ),
     ],
 )
-def test_srt_and_rtmp_were_unknown_schemes(earlybird: Program, source: str, destination: str, commands: str) -> None:
-    """OBS and cameras speak SRT and RTMP: the error names the commands with which FFmpeg translates."""
+def test_rist_and_rtmp_out_name_ffmpeg(earlybird: Program, source: str, destination: str, commands: str) -> None:
+    """The error names the commands with which FFmpeg translates."""
     message = complaint(earlybird("transmit", "-q", source, destination))
     assert message.rstrip().endswith(commands)
 

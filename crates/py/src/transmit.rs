@@ -72,6 +72,7 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     dict.set_item("reconnects", report.reconnects)?;
     dict.set_item("refusal", report.refusal.as_deref())?;
     dict.set_item("foreign", report.foreign.as_deref())?;
+    dict.set_item("notice", report.notice.as_deref())?;
     dict.set_item("units", report.counters.units)?;
     dict.set_item("bytes", report.counters.bytes)?;
     dict.set_item("bytesOut", report.counters.bytes_out)?;

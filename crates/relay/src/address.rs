@@ -1,6 +1,8 @@
 //! Addresses of sources, sinks and relays, in the syntax of `srt-live-transmit`.
 
 mod datagrams;
+mod rtmp;
+mod srt;
 
 use crate::secret::{Secret, redacted};
 use earlybird_units::Duration;
@@ -10,6 +12,8 @@ use std::path::PathBuf;
 use url::Url;
 
 pub use datagrams::DatagramAddress;
+pub use rtmp::RtmpAddress;
+pub use srt::SrtAddress;
 
 /// An end of a relay.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +28,10 @@ pub enum Address {
     File(PathBuf),
     /// An HTTP server at this socket, from which players fetch the stream.
     Http(SocketAddr),
+    /// A listener for a publisher of RTMP.
+    Rtmp(RtmpAddress),
+    /// A caller or listener of SRT.
+    Srt(SrtAddress),
     /// Another relay.
     Relay(RelayAddress),
 }
@@ -80,9 +88,9 @@ impl fmt::Display for AddressError {
 impl std::error::Error for AddressError {}
 
 /// The schemes.
-const SCHEMES: [&str; 6] = ["udp", "rtp", "tcp", "http", "file", "eb"];
+const SCHEMES: [&str; 8] = ["udp", "rtp", "tcp", "http", "file", "srt", "rtmp", "eb"];
 /// The schemes for error messages.
-const SCHEME_LIST: &str = "udp://, rtp://, tcp://, http://, file: and eb://";
+const SCHEME_LIST: &str = "udp://, rtp://, tcp://, http://, file:, srt://, rtmp:// and eb://";
 /// SRT's default for its latency (`SRTO_LATENCY`).
 pub(crate) const LATENCY: Duration = Duration::from_millis(120);
 /// SRT's defaults (`SRTO_CONNTIMEO`, `SRTO_PEERIDLETIMEO`).
@@ -120,6 +128,8 @@ impl Address {
             "rtp" => options.datagrams().map(Self::Rtp),
             "tcp" => Ok(Self::Tcp(options.plain_socket()?)),
             "http" => Ok(Self::Http(options.plain_socket()?)),
+            "rtmp" => options.rtmp().map(Self::Rtmp),
+            "srt" => options.srt().map(Self::Srt),
             "eb" => options.relay(passphrase).map(Self::Relay),
             other => {
                 Err(error(text, &format!("has the {}; allowed: {SCHEME_LIST}", unknown("scheme", other, &SCHEMES))))
@@ -169,15 +179,20 @@ const DEFAULT_DEVICE: &str = "earlybird";
 impl Options<'_> {
     /// Returns the socket of an address that must not have options.
     fn plain_socket(&self) -> Result<SocketAddr, AddressError> {
-        if let Some((key, _)) = self.url.query_pairs().next() {
-            return Err(error(self.text, &format!("has the option `{key}`, but only eb:// has options")));
-        }
+        self.check_no_options()?;
         self.socket()
     }
 
+    fn check_no_options(&self) -> Result<(), AddressError> {
+        self.url.query_pairs().next().map_or(Ok(()), |(key, _)| {
+            Err(error(self.text, &format!("has the option `{key}`, but only eb:// and srt:// have options")))
+        })
+    }
+
     fn socket(&self) -> Result<SocketAddr, AddressError> {
-        // http:// has a default port, but a server must not use port 80 by accident; all others have none.
-        let port = self.url.port_or_known_default();
+        // http:// has a default port, but a server must not use port 80 by accident; rtmp:// has that of encoders.
+        let usual = (self.url.scheme() == "rtmp").then_some(rtmp::PORT);
+        let port = self.url.port_or_known_default().or(usual);
         let port = port.filter(|port| *port > 0).ok_or_else(|| error(self.text, "has no port"))?;
         if self.has_no_host() {
             return Ok(SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port));
@@ -202,16 +217,8 @@ impl Options<'_> {
     }
 
     fn relay(&self, passphrase: Option<String>) -> Result<RelayAddress, AddressError> {
-        self.check_options()?;
-        let is_listener = match self.option("mode").as_deref() {
-            None => self.is_wildcard(),
-            Some("caller") => false,
-            Some("listener") => true,
-            Some(other) => return Err(error(self.text, &format!("has mode={other}; allowed: caller, listener"))),
-        };
-        if !is_listener && self.is_wildcard() {
-            return Err(error(self.text, "names no host: a caller needs one"));
-        }
+        self.check_options(&OPTIONS)?;
+        let is_listener = self.is_listener()?;
         let socket = self.socket()?;
         let via = self.via(socket, is_listener)?;
         let secret = self.secret(passphrase, is_listener)?;
@@ -230,12 +237,22 @@ impl Options<'_> {
         })
     }
 
-    fn check_options(&self) -> Result<(), AddressError> {
-        let mut left = OPTIONS.to_vec();
+    fn is_listener(&self) -> Result<bool, AddressError> {
+        match self.option("mode").as_deref() {
+            None => Ok(self.is_wildcard()),
+            Some("listener") => Ok(true),
+            Some("caller") if self.is_wildcard() => Err(error(self.text, "names no host: a caller needs one")),
+            Some("caller") => Ok(false),
+            Some(other) => Err(error(self.text, &format!("has mode={other}; allowed: caller, listener"))),
+        }
+    }
+
+    fn check_options(&self, known: &[&'static str]) -> Result<(), AddressError> {
+        let mut left = known.to_vec();
         for (key, _) in self.url.query_pairs() {
-            if !OPTIONS.contains(&&*key) {
-                let unknown = unknown("option", &key, &OPTIONS);
-                return Err(error(self.text, &format!("has the {unknown}; allowed: {}", OPTIONS.join(", "))));
+            if !known.contains(&&*key) {
+                let unknown = unknown("option", &key, known);
+                return Err(error(self.text, &format!("has the {unknown}; allowed: {}", known.join(", "))));
             }
             // Repeated options are errors: which of two values counts would be arbitrary.
             let place = left.iter().position(|option| *option == key);
@@ -419,10 +436,10 @@ mod tests {
     fn errors_explain_invalid_addresses() {
         for (text, words) in [
             ("nonsense", "is no address"),
-            ("srt://host:1", "unknown scheme `srt`"),
+            ("srtp://host:1", "unknown scheme `srtp` (did you mean `rtp`?)"),
             ("upd://:1234", "unknown scheme `upd` (did you mean `udp`?)"),
             ("udp://127.0.0.1", "has no port"),
-            ("tcp://127.0.0.1:80?latency=3", "only eb:// has options"),
+            ("tcp://127.0.0.1:80?latency=3", "only eb:// and srt:// have options"),
             ("eb://127.0.0.1:4201?latncy=3", "did you mean `latency`?"),
             ("eb://127.0.0.1:4201?latency=3&latency=4", "has the option `latency` twice"),
             ("eb://127.0.0.1:4201/stream", "has the path `/stream`"),

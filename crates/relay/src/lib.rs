@@ -18,6 +18,7 @@ mod foreign;
 mod framing;
 mod identities;
 mod message;
+mod notice;
 mod peers;
 mod playout;
 mod receiver;
@@ -30,7 +31,7 @@ mod statistics;
 mod transport;
 mod ts;
 
-pub use address::{Address, AddressError, DatagramAddress, RelayAddress, Via};
+pub use address::{Address, AddressError, DatagramAddress, RelayAddress, RtmpAddress, SrtAddress, Via};
 pub use message::{Direction, Refusal};
 pub use relay::{Command, RelayError, transmit};
 pub use secret::Secret;

@@ -289,6 +289,10 @@ impl<'a> RelayApp<'a> {
             reconnects: self.peers.connected.saturating_sub(1),
             refusal: refusal.map(|refusal| explain(refusal, foreign)),
             foreign: foreign.map(|(name, from)| format!("{name} from {from}")),
+            notice: match &self.end {
+                LocalEnd::Sending { source, .. } => source.notice.get(),
+                LocalEnd::Receiving { sink, .. } => sink.notice(),
+            },
             counters,
             // The first connection represents all: a receiver has only one.
             path: connections.first().map(|connection| connection.path),

@@ -66,8 +66,11 @@ impl Secret {
     }
 }
 
-/// Returns an address without its passphrase, for messages.
+/// Returns an address without its passphrase or stream key, for messages.
 pub(crate) fn redacted(address: &str) -> String {
+    if let [scheme @ "rtmp:", "", host, application, _] = address.splitn(5, '/').collect::<Vec<_>>()[..] {
+        return format!("{scheme}//{host}/{application}/…");
+    }
     let Some((before, rest)) = address.split_once(PASSPHRASE) else { return address.to_owned() };
     let after = rest.find('&').map_or("", |end| &rest[end..]);
     format!("{before}{PASSPHRASE}…{after}")
@@ -90,6 +93,7 @@ mod tests {
             ("eb://:1?passphrase=hidden", "eb://:1?passphrase=…"),
             ("eb://:1?passphrase=hid#den&latency=3", "eb://:1?passphrase=…&latency=3"),
             ("eb://:1?latency=3", "eb://:1?latency=3"),
+            ("rtmp://:1935/live/hid/den", "rtmp://:1935/live/…"),
         ] {
             assert_eq!(redacted(address), expected);
         }

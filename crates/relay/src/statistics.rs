@@ -18,6 +18,8 @@ pub struct Report {
     pub refusal: Option<String>,
     /// The last message of another protocol that arrived at the relay's port, and its sender.
     pub foreign: Option<String>,
+    /// The last event of the local end, such as a sender that was refused.
+    pub notice: Option<String>,
     /// Counters since the start.
     pub counters: Counters,
     /// Statistics of the first connection.

@@ -105,6 +105,8 @@ class Screen:
         """Update the table."""
         state = self._minute.last
         here = [relay_state(state)] if state and "peers" in state else []
+        if state and state.get("notice"):  # of the local end
+            here.append(Text(f"{state['notice']}."))
         self._draw(*here, Text(self._hint, "dim"))
 
     def take(self, state: State) -> None:

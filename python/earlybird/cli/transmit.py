@@ -44,6 +44,7 @@ class LogLevel(StrEnum):
 EXAMPLES = examples(
     "earlybird transmit udp://:1234 'eb://viewer.example:4201?latency=200&passphrase=correct-horse'",
     "earlybird transmit 'eb://:4201?passphrase=correct-horse' udp://127.0.0.1:5000",
+    "earlybird transmit 'srt://:9000?passphrase=from-obs-only' 'eb://viewer.example:4201?passphrase=correct-horse'",
     "earlybird transmit file:clip.ts 'eb://127.0.0.1:4201?mode=listener' & earlybird transmit eb://127.0.0.1:4201 http://:8080",
     "ffmpeg -i FILM -c copy -f mpegts - | earlybird transmit - 'eb://host:4201?transport=bbr-rack&latency=1s'",
 )
@@ -54,13 +55,16 @@ def command(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="udp://:PORT, rtp://:PORT, tcp://HOST:PORT, tcp://:PORT, file:PATH, - or eb://…",
+            help="udp://:PORT, rtp://:PORT, tcp://HOST:PORT, tcp://:PORT, srt://HOST:PORT, srt://:PORT, "
+            "rtmp://:PORT/APP/KEY, file:PATH, - or eb://…",
             show_default=False,
         ),
     ],
     destination: Annotated[
         str,
-        typer.Argument(metavar="DESTINATION", help="The same, or http://:PORT for players.", show_default=False),
+        typer.Argument(
+            metavar="DESTINATION", help="The same but rtmp://, or http://:PORT for players.", show_default=False
+        ),
     ],
     *,
     json: Annotated[bool, typer.Option("--json", help="Print a line of JSON each second.")] = False,
@@ -91,6 +95,10 @@ def command(
     passphrase (10 to 79 characters) or keyfile, the same on both sides, encrypts and authenticates everything. Other
     users of this machine see arguments, but neither keyfile's contents nor the variable EARLYBIRD_PASSPHRASE, which is
     used without them. A listener for other hosts needs a key, keys (a file with a key for each caller), or insecure=1.
+    srt:// calls SRT's listener or, without a host, waits for callers such as OBS. Options: latency (milliseconds,
+    default 120), passphrase, pbkeylen, streamid, mode (caller, listener), pkt_size, conntimeo, peeridletimeo. It
+    needs libsrt 1.5 (Debian: libsrt1.5-openssl). rtmp://:1935/live/KEY waits for a publisher such as OBS, with the
+    server rtmp://HOST:1935/live and the stream key KEY; it needs ffmpeg, which copies H.264 and AAC.
     """
     report_handlers: list[Callable[[dict[str, Any]], None]] = []
     with ExitStack() as files:
@@ -196,11 +204,12 @@ def _file(files: ExitStack, path: Path) -> Callable[[dict[str, Any]], None]:
 
 
 class _Lines:
-    """Prints a status line at the beginning, every ten seconds, and when the state of the peer changes."""
+    """Prints a status line at the beginning, every ten seconds, and when the state of an end changes."""
 
     def __init__(self) -> None:
         self._next = 0.0
         self._peer_state: tuple[object, ...] = ()
+        self._notice: str | None = None
         self._last: dict[str, Any] | None = None
 
     def __enter__(self) -> Callable[[dict[str, Any]], None]:
@@ -212,6 +221,9 @@ class _Lines:
 
     def _take(self, report: dict[str, Any]) -> None:
         self._last = report
+        if report.get("notice") != self._notice:
+            self._notice = report["notice"]
+            echo_status(f"{report['time_s']:.0f} s: {self._notice}.")
         peer_state = (report["peers"], report["refusal"])
         if report["time_s"] >= self._next or peer_state != self._peer_state:
             echo_status(live.relay_line(report))

@@ -59,7 +59,11 @@ impl Options<'_> {
         }
     }
 
-    fn number(&self, name: &str, allowed: std::ops::RangeInclusive<usize>) -> Result<Option<usize>, AddressError> {
+    pub(super) fn number(
+        &self,
+        name: &str,
+        allowed: std::ops::RangeInclusive<usize>,
+    ) -> Result<Option<usize>, AddressError> {
         let Some(text) = self.option(name) else { return Ok(None) };
         let number = text.parse().ok().filter(|number| allowed.contains(number));
         let (least, most) = (allowed.start(), allowed.end());

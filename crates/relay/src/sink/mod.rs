@@ -3,11 +3,13 @@
 mod datagrams;
 mod http;
 mod queue;
+mod srt;
 mod writer;
 
 pub use queue::Unsent;
 
 use crate::address::Address;
+use crate::notice::Notice;
 use std::io;
 
 /// A sink.
@@ -16,6 +18,7 @@ pub(crate) enum Sink {
     Datagrams(datagrams::Datagrams),
     Writer(writer::Writer),
     Http(http::Server),
+    Srt { writer: writer::Writer, notice: Notice },
 }
 
 impl Sink {
@@ -31,7 +34,16 @@ impl Sink {
             Address::Tcp(to) => Self::Writer(writer::Writer::to_socket(*to)?),
             Address::File(path) => Self::Writer(writer::Writer::to_file(path)?),
             Address::Http(at) => Self::Http(http::Server::bind(*at)?),
-            Address::Relay(_) => return Err(io::ErrorKind::Unsupported.into()),
+            Address::Srt(srt) => {
+                let notice = Notice::default();
+                Self::Srt { writer: srt::open(srt, notice.clone())?, notice }
+            }
+            Address::Rtmp(_) | Address::Relay(_) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::Unsupported,
+                    "this is no destination: rtmp:// only receives",
+                ));
+            }
         })
     }
 
@@ -43,7 +55,7 @@ impl Sink {
     pub(crate) fn put(&mut self, time_us: u64, bytes: &[u8]) -> io::Result<bool> {
         match self {
             Self::Datagrams(datagrams) => Ok(datagrams.put(time_us, bytes)),
-            Self::Writer(writer) => writer.put(bytes),
+            Self::Writer(writer) | Self::Srt { writer, .. } => writer.put(bytes),
             Self::Http(server) => Ok(server.put(bytes)),
         }
     }
@@ -51,7 +63,7 @@ impl Sink {
     /// Ends the input; queued units are still written.
     pub(crate) fn end(&mut self) {
         match self {
-            Self::Writer(writer) => writer.end(),
+            Self::Writer(writer) | Self::Srt { writer, .. } => writer.end(),
             Self::Http(server) => server.end(),
             Self::Datagrams(_) => {}
         }
@@ -60,7 +72,7 @@ impl Sink {
     /// Returns whether everything is written.
     pub(crate) fn is_finished(&self) -> bool {
         match self {
-            Self::Writer(writer) => writer.is_finished(),
+            Self::Writer(writer) | Self::Srt { writer, .. } => writer.is_finished(),
             Self::Http(server) => server.unsent() == Unsent::default(),
             Self::Datagrams(_) => true,
         }
@@ -69,10 +81,15 @@ impl Sink {
     /// Returns the data not written yet.
     pub(crate) fn unsent(&self) -> Unsent {
         match self {
-            Self::Writer(writer) => writer.unsent(),
+            Self::Writer(writer) | Self::Srt { writer, .. } => writer.unsent(),
             Self::Http(server) => server.unsent(),
             Self::Datagrams(_) => Unsent::default(),
         }
+    }
+
+    /// Returns the last event, such as a player that was refused.
+    pub(crate) fn notice(&self) -> Option<String> {
+        if let Self::Srt { notice, .. } = self { notice.get() } else { None }
     }
 
     /// Returns the error of the writer if it has ended with one.
@@ -82,7 +99,7 @@ impl Sink {
     /// If writing failed.
     pub(crate) fn close(self) -> io::Result<()> {
         match self {
-            Self::Writer(writer) => writer.close(),
+            Self::Writer(writer) | Self::Srt { writer, .. } => writer.close(),
             Self::Datagrams(_) | Self::Http(_) => Ok(()),
         }
     }

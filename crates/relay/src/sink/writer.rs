@@ -56,7 +56,7 @@ impl Writer {
         })
     }
 
-    fn on_thread(write: impl FnOnce(QueueReceiver) -> io::Result<()> + Send + 'static) -> io::Result<Self> {
+    pub(super) fn on_thread(write: impl FnOnce(QueueReceiver) -> io::Result<()> + Send + 'static) -> io::Result<Self> {
         let (units, receiver) = queue();
         let thread = std::thread::Builder::new().name("sink".into()).spawn(move || {
             let _priority = RealtimePriority::request();
@@ -98,7 +98,10 @@ impl Writer {
 }
 
 /// Writes to one player after the other.
-fn write_with_reconnect<W: Write>(units: &QueueReceiver, mut open: impl FnMut() -> io::Result<W>) -> io::Result<()> {
+pub(super) fn write_with_reconnect<W: Write>(
+    units: &QueueReceiver,
+    mut open: impl FnMut() -> io::Result<W>,
+) -> io::Result<()> {
     loop {
         match open().and_then(|player| write_all(player, units)) {
             Ok(()) => return Ok(()),
@@ -121,7 +124,8 @@ fn open_pipe(path: &Path) -> io::Result<File> {
 }
 
 fn write_all(mut to: impl Write, units: &QueueReceiver) -> io::Result<()> {
-    units.each(|unit| to.write_all(unit))
+    units.each(|unit| to.write_all(unit))?;
+    to.flush()
 }
 
 /// Writes units to a file. If the disk is full, a partly written unit is removed.

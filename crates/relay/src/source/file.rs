@@ -22,7 +22,7 @@ const READ_BYTES: usize = 1 << 16;
 pub(super) fn open(path: &Path) -> io::Result<ReadLoop> {
     if path.as_os_str() == "-" {
         let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-        return Ok(Box::new(move |out| read(&mut input, out, None)));
+        return Ok(Box::new(move |out| read_live(&mut input, out)));
     }
     // Without O_NONBLOCK, opening a pipe blocks until there is a writer.
     let mut file = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
@@ -53,6 +53,11 @@ fn check_format(file: &mut File) -> io::Result<()> {
         Ok(_) if units > 0 => Ok(()),
         _ => Err(not_ts()),
     }
+}
+
+/// Reads to the end, as data arrive.
+pub(super) fn read_live(from: &mut File, out: &UnitSender) -> io::Result<()> {
+    read(from, out, None)
 }
 
 /// Reads to the end, at the rate of `player` if there is one.

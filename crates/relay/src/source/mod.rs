@@ -1,10 +1,13 @@
 //! Sources of media. Each runs on a thread and stamps units with the time at which it had them.
 
 mod file;
+mod rtmp;
 mod sockets;
 mod splitter;
+mod srt;
 
 use crate::address::Address;
+use crate::notice::Notice;
 use earlybird_live::MonotonicClock;
 use earlybird_scheduling::RealtimePriority;
 use earlybird_units::Instant;
@@ -30,6 +33,8 @@ pub(crate) struct Source {
     pub(crate) units: Receiver<MediaUnit>,
     result: thread::JoinHandle<io::Result<()>>,
     flags: Arc<Flags>,
+    /// The last event of the source, such as a sender that was refused.
+    pub(crate) notice: Notice,
 }
 
 /// Signals to the thread of a source.
@@ -47,6 +52,7 @@ pub(crate) struct UnitSender {
     clock: MonotonicClock,
     waker: Box<dyn Fn() + Send>,
     flags: Arc<Flags>,
+    notice: Notice,
 }
 
 /// Units in the queue to the relay: 100 ms of units of 1316 bytes at 100 Mbit/s.
@@ -65,12 +71,22 @@ impl Source {
     pub(crate) fn open(address: &Address, clock: MonotonicClock, waker: Box<dyn Fn() + Send>) -> io::Result<Self> {
         let (sender, units) = sync_channel(QUEUE_UNITS);
         let flags = Arc::<Flags>::default();
-        let out = UnitSender { units: sender, next: Cell::default(), clock, waker, flags: flags.clone() };
+        let notice = Notice::default();
+        let out = UnitSender {
+            units: sender,
+            next: Cell::default(),
+            clock,
+            waker,
+            flags: flags.clone(),
+            notice: notice.clone(),
+        };
         let read = match address {
             Address::Udp(socket) => sockets::datagrams(socket, false)?,
             Address::Rtp(socket) => sockets::datagrams(socket, true)?,
             Address::Tcp(socket) => sockets::stream(*socket)?,
             Address::File(path) => file::open(path)?,
+            Address::Rtmp(rtmp) => rtmp::open(rtmp, notice.clone())?,
+            Address::Srt(srt) => srt::open(srt)?,
             Address::Http(_) | Address::Relay(_) => {
                 return Err(io::Error::new(io::ErrorKind::Unsupported, "this is no source: http:// only serves"));
             }
@@ -79,7 +95,7 @@ impl Source {
             let _priority = RealtimePriority::request();
             read(&out)
         })?;
-        Ok(Self { units, result, flags })
+        Ok(Self { units, result, flags, notice })
     }
 
     /// Starts a recorded stream, which waits for the first peer.
@@ -119,6 +135,11 @@ impl UnitSender {
         while self.is_running() && !self.flags.is_started.load(Ordering::Relaxed) {
             thread::sleep(START_POLL);
         }
+    }
+
+    /// Returns where events are reported.
+    pub(crate) fn notice(&self) -> &Notice {
+        &self.notice
     }
 
     pub(crate) fn is_running(&self) -> bool {
