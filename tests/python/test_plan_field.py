@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import re
 import shutil
 import struct
 from pathlib import Path
@@ -14,11 +15,15 @@ import av
 import numpy as np
 import pytest
 
+import earlybird
 from earlybird import InputError
 from earlybird.clip import MediaError
 from earlybird.media import demultiplex, film_of, read_clip
+from earlybird.planning.answer import warnings
 from earlybird.planning.measured import iperf3, irtt, mahimahi, pcap, ping
+from earlybird.planning.measured.kinds import kind_of
 from earlybird.planning.path import Measurements, completed
+from earlybird.planning.planner import PlanRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -229,6 +234,40 @@ def test_the_table_of_a_test_was_json_that_is_not_complete(tmp_path: Path) -> No
     )
     with pytest.raises(InputError, match="what iperf3 prints without --json"):
         iperf3.read(tmp_path / "speed.txt")
+
+
+def test_the_hint_named_a_rate_that_half_of_the_sessions_do_not_carry(tmp_path: Path) -> None:
+    (tmp_path / "line.txt").write_text("0 4\n300 0.5\n600 0.5\n")  # seconds and Mb/s
+    line = mahimahi.read(tmp_path / "line.txt")
+    given = {"measured": [line], "rtt": "60ms", "transports": [], "duration": "60s", "seeds": range(1, 21)}
+    answers = [earlybird.plan(PlanRequest(bitrate=rate, **given)).answer for rate in ("1Mb/s", "400kb/s")]  # type: ignore[arg-type]
+    hint = re.search(r"a film of (\d+) kb/s may get through", answers[0])
+    assert hint
+    assert 300 < int(hint[1]) < 500
+    assert "start after" in answers[1]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_tests_in_a_list_as_jq_writes_them_were_refused(tmp_path: Path, indent: int | None) -> None:
+    test = json.loads((FIELD / "twice.json").read_text().partition("\n}")[0] + "\n}")
+    (tmp_path / "all.json").write_text(json.dumps([{**test, "end": {}}, test], indent=indent))
+    assert kind_of(tmp_path / "all.json") == "iperf3"
+    assert iperf3.read(tmp_path / "all.json").rate == iperf3.read(FIELD / "twice.json").rate
+
+
+def test_a_film_was_refused_for_the_rate_at_which_iperf3_sent_datagrams(tmp_path: Path) -> None:
+    whole = {"bits_per_second": 3e6, "lost_percent": 0.0, "lost_packets": 0, "packets": 1000, "bytes": 1_000_000}
+    (tmp_path / "udp.json").write_text(json.dumps({"end": {"sum": whole}}))
+    found = iperf3.read(tmp_path / "udp.json")
+    with pytest.raises(InputError, match=r"the line may be faster\. Give --rate"):
+        earlybird.plan(PlanRequest(bitrate="4Mb/s", measured=[found], rtt="40ms"))
+    assert not PlanRequest(bitrate="4Mb/s", measured=[found], rtt="40ms", rate="20Mb/s").path.may_be_faster
+    planned = earlybird.plan(
+        PlanRequest(
+            bitrate="1Mb/s", measured=[found], rtt="40ms", duration="5s", seeds=[1], transports=[], beside="none"
+        )
+    )
+    assert any("3.08 Mb/s is what iperf3 sent over UDP" in text for text in warnings(planned))
 
 
 @pytest.mark.parametrize(("rate", "is_known"), [(1_048_000.0, False), (3e6, True)])

@@ -11,6 +11,7 @@ import pytest
 
 from earlybird import InputError
 from earlybird.planning.measured import iperf3, irtt, ping
+from earlybird.planning.measured.kinds import kind_of
 
 FIELD = Path(__file__).parent / "field"
 
@@ -34,6 +35,46 @@ rtt min/avg/max/mdev = 30.0/{}/53.0/0.5 ms
 FPING = """[1716900000.12] 192.0.2.7 : [0], 64 bytes, 9.67 ms (9.67 avg, 0% loss)
 [1716900001.12] 192.0.2.7 : [1], timed out (9.67 avg, 50% loss)
 """
+
+POWERSHELL_7 = """
+   Destination: viewer.example
+
+Ping Source           Address                   Latency BufferSize Status
+                                                   (ms)        (B)
+---- ------           -------                   ------- ---------- ------
+   1 DESKTOP-7A       192.0.2.7                      22         32 Success
+   2 DESKTOP-7A       *                               *          * TimedOut
+   3 DESKTOP-7A       192.0.2.7                      24         32 Success
+   4 DESKTOP-7A       192.0.2.7                      26         32 Success
+   5 DESKTOP-7A                                       *         32 TimedOut
+"""
+POWERSHELL_5 = """
+Source        Destination     IPV4Address      IPV6Address                              Bytes    Time(ms)
+------        -----------     -----------      -----------                              -----    --------
+DESKTOP-7A    viewer.example  192.0.2.7        2001:db8::7                              32       22
+DESKTOP-7A    viewer.example  192.0.2.7                                                 32       24
+Test-Connection : Testing connection to computer 'viewer.example' failed: Error due to lack of resources
+At line:1 char:1
++ Test-Connection viewer.example -Count 4
++ ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+    + CategoryInfo          : ResourceUnavailable: (viewer.example:String) [Test-Connection], PingException
+    + FullyQualifiedErrorId : TestConnectionException,Microsoft.PowerShell.Commands.TestConnectionCommand
+
+DESKTOP-7A    viewer.example  192.0.2.7                                                 32       26
+"""
+
+
+@pytest.mark.parametrize(("text", "lost", "sent"), [(POWERSHELL_7, 2, 5), (POWERSHELL_5, 1, 4)], ids=["7", "5.1"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_what_powershell_prints_was_not_what_ping_prints(
+    tmp_path: Path, text: str, lost: int, sent: int, encoding: str
+) -> None:
+    (tmp_path / "ping.txt").write_text(text.replace("\n", "\r\n"), encoding=encoding, newline="")
+    assert kind_of(tmp_path / "ping.txt") == "ping"
+    found = ping.read(tmp_path / "ping.txt")
+    assert found.round_trip == pytest.approx(0.024)
+    assert found.loss_sample is not None
+    assert (found.loss_sample.lost, found.loss_sample.sent) == (lost, sent)
 
 
 @pytest.mark.parametrize(

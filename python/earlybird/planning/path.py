@@ -52,6 +52,7 @@ class Measurements:
     jitter: Jitter | None = None  # of round trips over the idle line
     longest_unlisted: float | None = None  # seconds of the longest round trip of a measurement that lists none
     longest_transfer: float | None = None  # seconds of the longest round trip while a transfer filled the line
+    may_be_faster: bool | None = None  # whether the measurement sent less than the line may carry
     facts: tuple[str, ...] = ()  # origins of the values, a sentence each
 
     def updated_with(self, other: Measurements) -> Measurements:
@@ -63,6 +64,8 @@ class Measurements:
         }
         if "rate" in known and "trace" not in known:
             known["trace"] = None
+        if "rate" in known and "may_be_faster" not in known:
+            known["may_be_faster"] = None
         if "loss" in known and "loss_sample" not in known:
             known["loss_sample"] = None
         if "round_trip" in known:
@@ -97,6 +100,7 @@ class NetworkPath:
     arq: str | None = None
     jitter: Jitter | None = None
     longest_unlisted: float | None = None
+    may_be_faster: bool = False  # the rate is only what a measurement sent
     facts: tuple[str, ...] = ()
 
     @property
@@ -213,6 +217,7 @@ def completed(findings: Measurements) -> NetworkPath:
         loss_sample=findings.loss_sample,
         jitter=findings.jitter,
         longest_unlisted=findings.longest_unlisted,
+        may_be_faster=bool(findings.may_be_faster),
         facts=findings.facts,
     )
 

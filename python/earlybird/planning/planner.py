@@ -17,7 +17,7 @@ from earlybird.lazy import LateModule
 from earlybird.loading import resolve
 from earlybird.media import film_of
 from earlybird.planning.advice import advice, repeat_measurement, router_advice, server_settings
-from earlybird.planning.answer import answer, cake_mends, document
+from earlybird.planning.answer import answer, cake_mends, document, may_be_faster
 from earlybird.planning.beside import MOST_VIEWERS, NONE, checked, is_fifo, usual
 from earlybird.planning.candidates import BASELINE, Candidate, candidates
 from earlybird.planning.estimates import FormulaEstimate, formula_estimate
@@ -115,6 +115,12 @@ class CandidateResult:
     def limited_share(self) -> float:
         """Share of the time in which a window or buffer held the sender back, on average."""
         return float(np.mean([session.limited_share for session in self.sessions]))
+
+    @property
+    def delivered_share(self) -> float:
+        """Share of the frames that nine of ten sessions deliver."""
+        delivered = [session.delivered_share for session in self.sessions]
+        return float(np.quantile(delivered, 1 - QUANTILE, method="inverted_cdf"))
 
     @property
     def is_dropped_from(self) -> bool:
@@ -586,7 +592,7 @@ def check_it_fits(stream: StreamSpec, path: NetworkPath) -> None:
     raise InputError(
         f"{slowest} = {format_rate(path.passing_rate)}: the film has {film}, which is {format_rate(needed)} with "
         f"headers and repairs, and no sender carries that. A line of {format_rate(ROOM * needed)} would do, or a film "
-        f"of {format_rate(fitting / ROOM)}."
+        f"of {format_rate(fitting / ROOM)}.{''.join(f' {text}' for text in may_be_faster(path))}"
     )
 
 

@@ -176,11 +176,15 @@ def _datagrams(path: str | Path, test: dict[str, Any], end: dict[str, Any]) -> M
             "otherwise; give --rate"
         )
     else:
-        first = f"iperf3: {rate / 1e6:.4g} Mb/s of datagrams came with their headers: the line has that much at least"
+        first = (
+            f"iperf3: {rate / 1e6:.4g} Mb/s of datagrams came with their headers, nearly all that -b asked for: the "
+            "line has that much at least; give --rate if you know it"
+        )
     second = f"iperf3: {100 * lost:.3g} % of {total:.0f} datagrams lost; more than the line carries is lost too"
     sample = LossSample(round(lost * total), round(total)) if total else None
+    known = None if _is_default(test, sent) else rate
     return Measurements(
-        rate=None if _is_default(test, sent) else rate, loss=lost, loss_sample=sample, facts=(first, second)
+        rate=known, may_be_faster=known is not None or None, loss=lost, loss_sample=sample, facts=(first, second)
     )
 
 

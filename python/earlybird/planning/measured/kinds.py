@@ -26,7 +26,7 @@ CAPTURES: Final = (
 )
 """First bytes of a capture: pcap in both byte orders, with microseconds or nanoseconds (pcap-savefile(5)); pcapng."""
 
-JSON: Final = re.compile(r"^\{", re.MULTILINE)
+JSON: Final = re.compile(r"^\[?\s*\{", re.MULTILINE)
 WHAT: Final = "a capture (pcap or pcapng), or what ping, iperf3, irtt or mahimahi writes"
 
 

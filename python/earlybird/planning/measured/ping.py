@@ -11,6 +11,7 @@ from earlybird.errors import InputError
 from earlybird.planning.jitter import jitter_of
 from earlybird.planning.measured.mtr import last_hop
 from earlybird.planning.measured.ping_lines import (
+    ERROR_RECORD,
     WRAPPED,
     Counts,
     Reply,
@@ -151,7 +152,7 @@ def _take(line: str, runs: list[Run]) -> None:
     elif not runs[-1].counts:
         number = number_in(line)
         runs[-1].unanswered += [] if number is None else [number]
-        runs[-1].missed += bool(line.strip() and runs[-1].replies)
+        runs[-1].missed += bool(line.strip() and runs[-1].replies and not ERROR_RECORD.search(line))
 
 
 def _begins_anew(run: Run, reply: Reply) -> bool:

@@ -21,6 +21,15 @@ FPING: Final = re.compile(rf"\[(\d+)\],.*?({NUMBER})\s*(ms)\b(?=\s*\()")
 """`192.0.2.7 : [1], 84 bytes, 9.67 ms (8.06 avg, 0% loss)`"""
 ROUTEROS: Final = re.compile(r"^\s*(\d+)\s+\S+\s+\d+\s+\d+\s+((?:\d+s)?(?:\d+ms)?(?:\d+us)?)(?:\s|$)")
 """`    3 192.0.2.7    56  57 23ms`"""
+POWERSHELL: Final = re.compile(r"^\s*(\d+)\s+\S+\s+(?:\S+\s+)?(\d+|\*)\s+(?:\d+|\*)\s+([A-Z][A-Za-z]+)\s*$")
+"""`   1 DESKTOP    192.0.2.7    12    32 Success` (`Test-Connection` of PowerShell 7)"""
+WINDOWS_POWERSHELL: Final = re.compile(
+    r"^\S+\s+\S+\s+(?:\d+\.\d+\.\d+\.\d+|[\da-fA-F]*:[\da-fA-F:%]+)\s+(?:[\da-fA-F]*:[\da-fA-F:%]+\s+)?\d+\s+(\d+)\s*$"
+)
+"""`DESKTOP    viewer.example    192.0.2.7    2001:db8::7    32    12` (of Windows PowerShell 5.1)"""
+SUCCESS: Final = "Success"
+ERROR_RECORD: Final = re.compile(r"^\s*\+ |:\d+ \S+:\d+\s*$")
+"""The second and further lines of an error of PowerShell: `At line:1 char:1`, `+ Test-Connection …`."""
 PARTS: Final = re.compile(r"(\d+)(s|ms|us)")
 
 SEQUENCE: Final = re.compile(r"seq\s*[=:]?\s*(\d+)", re.IGNORECASE)
@@ -45,8 +54,10 @@ EXTREMES: Final = re.compile(rf"\s=\s+({NUMBER})\D{{1,40}}\s=\s+({NUMBER})\D{{1,
 """`Minimum = 22ms, Maximum = 31ms, Mittelwert = 24ms` (Windows)"""
 DURATION: Final = re.compile(rf"[%％].*?(\d+)\s*{UNIT}\s*$")
 """`600 packets transmitted, 600 received, 0% packet loss, time 120300ms`"""
-TARGET: Final = re.compile(r"^-{2,}\s*(\S+)\s.*-{2,}\s*$|^PING\s+([^\s(]+)\s*\(|^(\S+)\s+:\s(?=.*\d)")
-"""`--- example.org ping statistics ---`, `PING example.org (…`, or `example.org : ` of fping."""
+TARGET: Final = re.compile(
+    r"^-{2,}\s*([^\s-]\S*)\s.*-{2,}\s*$|^PING\s+([^\s(]+)\s*\(|^(\S+)\s+:\s(?=.*\d)|^\s+Destination:\s+(\S+)\s*$"
+)
+"""`--- example.org ping statistics ---`, `PING example.org (…`, `example.org : ` of fping, or PowerShell's heading."""
 ADDRESS: Final = re.compile(r"\d+\.\d+\.\d+\.\d+")
 LISTED: Final = re.compile(rf"^(\S+)\s+:((?:\s+(?:{NUMBER}|-))+)\s*$")
 """`192.0.2.7 : 6.46 9.67 - 12.9` (`fping -C`)"""
@@ -87,6 +98,10 @@ def reply_in(line: str) -> Reply | None:
     if (found := ROUTEROS.search(line)) and found[2]:
         parts = PARTS.findall(found[2])
         return Reply(sum(int(number) / PER_MILLISECOND.get(unit, 1.0) for number, unit in parts), int(found[1]))
+    if found := POWERSHELL.search(line):
+        return Reply(float(found[2]), int(found[1])) if found[3] == SUCCESS and found[2] != "*" else None
+    if found := WINDOWS_POWERSHELL.search(line):
+        return Reply(float(found[1]), None)
     if counts_in(line) or EXTREMES.search(line):
         return None
     times = TIME.findall(line)
@@ -98,7 +113,7 @@ def reply_in(line: str) -> Reply | None:
 
 def number_in(line: str) -> int | None:
     """Return the number of the try that a line is about, whether it was answered or not."""
-    found = SEQUENCE.search(line) or FPING_NUMBER.search(line)
+    found = SEQUENCE.search(line) or FPING_NUMBER.search(line) or POWERSHELL.search(line)
     return int(found[1]) if found else None
 
 

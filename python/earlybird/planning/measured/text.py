@@ -76,7 +76,7 @@ def json_of(path: str | Path, what: str) -> dict[str, Any]:
 
 
 def documents_of(path: str | Path, what: str) -> list[dict[str, Any]]:
-    """Read the tables of JSON that follow one another in a file, behind lines that are none; at least one."""
+    """Read the tables of JSON of a file, one or more: one after another, behind lines that are none, or in a list."""
     text = NOT_A_NUMBER.sub(r"\1null", text_of(path, what)).strip()
     found: list[Any] = []
     place, failure = 0, None
@@ -94,7 +94,8 @@ def documents_of(path: str | Path, what: str) -> list[dict[str, Any]]:
         raise InputError(
             f"{path} is not {what}: it is not JSON ({failure.msg} in line {failure.lineno}). Is it complete?"
         ) from failure
-    tables = [document for document in found if isinstance(document, dict)]
+    listed = [each for document in found for each in (document if isinstance(document, list) else [document])]
+    tables = [document for document in listed if isinstance(document, dict)]
     if not tables:
         raise InputError(f"{path} is not {what}: it holds no table.")
     return tables
