@@ -47,6 +47,7 @@ nightly: build ## Run the property tests with other cases, and more, compute mor
 	PROPTEST_CASES=10000 cargo test --release --workspace --locked --test properties --test worlds
 	PROPTEST_CASES=5000 cargo test --locked -p earlybird-experiment --test invariants
 	$(RUN) pytest -n auto --hypothesis-profile=nightly $$(grep -rl @given tests/python)
+	KILLS=20 FLOOD=10 $(RUN) pytest tests/python/test_killed.py tests/python/test_faults.py
 	PYTHONPATH=tests/python $(RUN) python -m recomputation $$((10#$$(date +%j) * 100)) $$((10#$$(date +%j) * 100 + 100))
 	$(MAKE) adversarial fuzz
 	$(MAKE) mutants PART=$$((10#$$(date +%j) % 40))/40
@@ -105,8 +106,9 @@ instructions: build ## Count instructions, cache misses and mispredictions per p
 interop: ## Send a gigabyte each way between our stack and the kernel's programs, over links of all kinds (root; MEGABYTES=1000)
 	cargo run --release --locked -p earlybird-interop-and-soak --bin interop -- $(or $(MEGABYTES),1000)
 
-soak: ## Let connections come and go for a simulated day, then for half an hour over network namespaces, and watch the memory
+soak: ## Let connections come and go for a simulated day, send a stream for ten hours, then half an hour over namespaces; watch the memory
 	cargo run --release --locked -p earlybird-interop-and-soak --bin soak -- sim
+	cargo run --release --locked -p earlybird-interop-and-soak --bin soak -- stream
 	cargo run --release --locked -p earlybird-interop-and-soak --bin soak -- real
 
 speed: ## Measure bulk transfers of our stack beside the kernel's TCP and QUIC (root; fetches quinn)

@@ -241,7 +241,7 @@ def _far_side(files: ExitStack, *, has_servers: bool, internet: bool) -> tuple[_
     if not internet:
         return ("own" if has_servers else "machine"), None
     tool = resolver_hint(has_servers=has_servers)
-    names = files.enter_context(resolver(tool))
+    names = resolver(tool)
     if tool != GATEWAY:
         files.enter_context(masquerade(tool, HERE))
     return ("gateway" if tool == GATEWAY else "machine"), None if names is None else str(names)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from earlybird.errors import StoreError, because
 from earlybird.lazy import LateModule
 from earlybird.limits import memory_limit
+from earlybird.paths import limited_text
 from earlybird.result import Result
 
 if TYPE_CHECKING:
@@ -192,10 +193,10 @@ def _is_the_same(new: Path, old: Path) -> bool:
 def _checksums(folder: Path) -> dict[str, str]:
     """Return the expected checksum of each file."""
     path = folder / CHECKSUMS
-    if not path.exists():
+    if not path.is_file():
         raise _no_result(folder)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = limited_text(path).splitlines()
         checksums = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
     except (OSError, ValueError) as error:
         raise _damaged(path, "its list of files cannot be read") from error

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 GATEWAY = "slirp4netns"  # forwards connections of a namespace without privileges (`slirp4netns(1)`)
-GATEWAY_RESOLVER = "10.0.2.3"  # its address as name server
+GATEWAY_RESOLVER = Path(__file__).with_name("gateway-resolv.conf")
+"""The `resolv.conf` of what is behind it: its address as name server is 10.0.2.3 (`slirp4netns(1)`)."""
 RESOLVERS = (Path("/etc/resolv.conf"), Path("/run/systemd/resolve/resolv.conf"))
 """The lists of name servers: the resolver's own, and systemd-resolved's, which names itself at a loopback address."""
 
 KEEPER = """
 set -e
-trap '' INT TERM HUP
+trap '' INT TERM HUP PIPE
 forwards=/proc/sys/net/ipv4/ip_forward
 forwarded=$(cat $forwards)
 undo() { set +e; %(undo)s; [ "$forwarded" = 1 ] || echo 0 > $forwards; }
@@ -112,19 +112,13 @@ def applied(rules: dict[str, str], failure: Callable[[str], EarlybirdError]) -> 
             keeper.communicate()
 
 
-@contextmanager
-def resolver(tool: str) -> Iterator[Path | None]:
-    """Find or write a `resolv.conf` for the command; None if this machine's can be used."""
+def resolver(tool: str) -> Path | None:
+    """Find a `resolv.conf` for the command; None if this machine's can be used."""
     if tool == GATEWAY:
-        with tempfile.NamedTemporaryFile("w", prefix="earlybird-resolv-", suffix=".conf") as file:
-            file.write(f"nameserver {GATEWAY_RESOLVER}\n")
-            file.flush()
-            yield Path(file.name)
-        return
+        return GATEWAY_RESOLVER
     for path in RESOLVERS:
         if path.exists() and _leads_away(path.read_text(encoding="utf-8", errors="replace")):
-            yield None if path == RESOLVERS[0] else path
-            return
+            return None if path == RESOLVERS[0] else path
     raise EarlybirdError(
         f"--internet: names are resolved by a server at this machine's loopback address ({RESOLVERS[0]}), which another"
         " network does not reach. Name one there that it does, such as `nameserver 9.9.9.9`."

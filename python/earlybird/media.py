@@ -12,6 +12,7 @@ import warnings
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import av
@@ -112,10 +113,10 @@ def film_of(path: str | PathLike[str], *, takes_sound: bool = False) -> Clip:
     state = path.stat()
     clip = _read_once(path, state.st_mtime_ns, state.st_size, takes_sound)
     if clip.length > LONGEST:
-        hint = f"Cut it: `ffmpeg -i {path.name} -t {LONGEST:.0f} -c copy NEW{path.suffix}`."
+        hint = f"Cut it: `ffmpeg -i {quote(path.name)} -t {LONGEST:.0f} -c copy NEW{quote(path.suffix)}`."
         raise MediaError(path, f"lasts {clip.length / 60:.0f} min, more than the hour that a scenario takes", hint)
     if clip.tracks > 1:
-        hint = f"Keep one: `ffmpeg -i {path.name} -map 0:v:0 -map 0:a:0? -c copy NEW{path.suffix}`."
+        hint = f"Keep one: `ffmpeg -i {quote(path.name)} -map 0:v:0 -map 0:a:0? -c copy NEW{quote(path.suffix)}`."
         raise MediaError(path, f"has {clip.tracks} video tracks, and one is sent", hint)
     for remark in remarks_on(clip):
         warnings.warn(f"{path} {remark}", ScenarioWarning, stacklevel=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +18,16 @@ HTML: Final = "<!DOCTYPE html><!-- drawn by earlybird -->\n"  # first bytes of o
 SCENARIO: Final = b"# Written by `earlybird plan`."  # first bytes of our scenarios
 
 SETTINGS: Final = b"#!/bin/sh\n# Written by `earlybird plan`"  # first bytes of our settings of servers
+
+
+def write_output(path: str | Path, content: bytes | str) -> None:
+    """Write a file. Any error names it, also that of a disk that is full; what was written of it does not stay."""
+    try:
+        Path(path).write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            Path(path).unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 @dataclasses.dataclass(frozen=True)

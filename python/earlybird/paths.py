@@ -1,8 +1,14 @@
 """Paths of the files that the program reads: scenarios, studies, the clip, the licences."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from earlybird.errors import InputError
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsRead
 
 REPOSITORY = Path(__file__).resolve().parents[2]  # the checkout this package runs from, if it does
 
@@ -18,7 +24,8 @@ CHECKS = Path("checks")
 
 PUBLISHED = Path("docs", "results")  # the default folder for published results, below the working directory
 
-LONGEST_TEXT = 64 << 20  # bytes of a scenario or a study's file; the largest that come with it have 60 kB
+LONGEST_TEXT = 64 << 20
+"""Bytes of a text that is read whole: of a scenario, a study, a measurement or a manifest. A day of pings has 6 MB."""
 
 
 def shipped_file(*parts: str) -> Path:
@@ -32,10 +39,15 @@ def shipped_file(*parts: str) -> Path:
 def limited_text(path: Path) -> str:
     """Read a text in UTF-8; raise ValueError if it is none, or has more than `LONGEST_TEXT` bytes, as a device may."""
     with path.open("rb") as file:
-        content = file.read(LONGEST_TEXT + 1)
+        return limited_bytes(file).decode()
+
+
+def limited_bytes(file: SupportsRead[bytes]) -> bytes:
+    """Read a file; raise ValueError if it has more than `LONGEST_TEXT` bytes."""
+    content = file.read(LONGEST_TEXT + 1)
     if len(content) > LONGEST_TEXT:
         raise ValueError(f"it is longer than {LONGEST_TEXT >> 20} MiB")
-    return content.decode()
+    return content
 
 
 def found(path: Path) -> Path:

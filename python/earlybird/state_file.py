@@ -28,6 +28,10 @@ def stamped(state: dict[str, Any]) -> dict[str, Any]:
     return {"timepoint": datetime.now(UTC).isoformat(timespec="milliseconds"), **state}
 
 
+LONGEST = 1 << 20
+"""Characters of a line; those of networks and relays have some hundred for each link or receiver."""
+
+
 class StateFile:
     """A writer of states, whose errors do not stop the program and leave no partial line."""
 
@@ -92,13 +96,16 @@ class _Rows:
 
 def follow(path: Path) -> Iterator[dict[str, Any] | None]:
     """Read states until their writer has ended; yields None where there is no newer one, to wait."""
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8", errors="replace") as file:
         rest, is_over = "", False
         while not is_over:
             is_over = not _is_written(file)  # asked first: what is written until then is read below
-            *lines, rest = (rest + file.read()).split("\n")
-            for line in lines:
-                yield _state(path, line)
+            while piece := file.read(LONGEST):
+                *lines, rest = (rest + piece).split("\n")
+                for line in lines:
+                    yield _state(path, line)
+                if len(rest) > LONGEST:
+                    raise _no_states(path)
             yield None
 
 
@@ -120,8 +127,12 @@ def _is_written(file: IO[str]) -> bool:
 def _state(path: Path, line: str) -> dict[str, Any]:
     try:
         state = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         state = None
     if isinstance(state, dict) and "time_s" in state:
         return state
-    raise InputError(f"{path}: this is no file of `--statistics FILE.jsonl` of `emulate` or `transmit`.")
+    raise _no_states(path)
+
+
+def _no_states(path: Path) -> InputError:
+    return InputError(f"{path}: this is no file of `--statistics FILE.jsonl` of `emulate` or `transmit`.")

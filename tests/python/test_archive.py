@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shutil
+import stat
 import subprocess
 import zipfile
 from functools import partial
@@ -358,6 +359,24 @@ def test_a_member_of_300_mb_in_an_archive_of_400_kb_is_not_read(made: Path, tmp_
             file.writestr(name, content)
     with pytest.raises(StoreError, match=r"more than .* an archive of its size may have"):
         open_archive(tmp_path / "bomb.zip")
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFBLK, stat.S_IFIFO, stat.S_IFDIR], ids=oct)
+def test_a_member_that_calls_itself_a_link_or_device_is_unpacked_as_a_file(
+    made: Path, tmp_path: Path, kind: int
+) -> None:
+    """An archive says so in the attributes of Unix; programs such as `unzip` make a link to the member's content."""
+    forged, unpacked = tmp_path / "forged.zip", tmp_path / "unpacked"
+    with zipfile.ZipFile(made / "small.zip") as old, zipfile.ZipFile(forged, "w") as new:
+        for entry in old.infolist():
+            about = zipfile.ZipInfo(entry.filename, entry.date_time)
+            about.external_attr = (kind | 0o777) << 16
+            new.writestr(about, old.read(entry.filename))
+    archive = open_archive(forged)
+    archive.container.unpack(archive.definitions, unpacked)
+    files = [path for path in unpacked.rglob("*") if not path.is_dir()]
+    assert len(files) == len(archive.definitions)
+    assert all(stat.S_ISREG(path.lstat().st_mode) for path in files)
 
 
 def test_a_pipe_in_the_place_of_an_archive_is_not_waited_for(tmp_path: Path) -> None:

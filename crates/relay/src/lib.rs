@@ -37,3 +37,4 @@ pub use relay::{Command, RelayError, transmit};
 pub use secret::Secret;
 pub use sink::Unsent;
 pub use statistics::{ConnectionStats, Counters, PathStats, Report};
+pub use transport::config_of as connection_config;

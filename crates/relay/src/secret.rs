@@ -3,8 +3,9 @@
 use crate::identities::{self, Identity};
 use earlybird_seal::{Key, KeyError};
 use std::fmt;
-use std::io;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use url::form_urlencoded;
 
 /// The origin of the key that two relays share.
@@ -58,12 +59,20 @@ impl Secret {
         let key = match self {
             Self::Callers(path) => return identities::read(path),
             Self::Passphrase(passphrase) => Key::from_passphrase(passphrase).map_err(io::Error::other),
-            Self::File(path) => std::fs::read(path)
+            Self::File(path) => read(path)
                 .and_then(|contents| Key::from_file(&contents).map_err(io::Error::other))
                 .map_err(|error| io::Error::new(error.kind(), format!("keyfile={}: {error}", path.display()))),
         };
         Ok((vec![key?], Vec::new()))
     }
+}
+
+/// Reads a key file, with a few bytes more than it may have: enough to see that a device or another file is none.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    const MOST: u64 = 1024;
+    let mut contents = Vec::new();
+    File::open(path)?.take(MOST).read_to_end(&mut contents)?;
+    Ok(contents)
 }
 
 /// Returns an address without its passphrase or stream key, for messages.

@@ -11,7 +11,7 @@ use earlybird_units::Duration;
 /// # Errors
 ///
 /// If there is no such transport, if it has no connections, or if its delivery is unordered.
-pub(crate) fn config_of(name: &str, latency: Duration) -> Result<Config, ScenarioError> {
+pub fn config_of(name: &str, latency: Duration) -> Result<Config, ScenarioError> {
     let endpoint = endpoint_of(name, latency).map_err(|error| error.at("transport"))?;
     let workload = Workload { deadline: latency, units: Units::Unknown, is_ingest: false, is_abandoned: false };
     let Protocol::Tcp(TcpEnds { opener, .. }) = endpoint.protocol(&workload) else {

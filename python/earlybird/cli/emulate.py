@@ -139,7 +139,7 @@ def command(
         outcome = emulation.emulate(
             scenario or single,
             command,
-            servers=[shlex.split(text) for text in server or []],
+            servers=[_words(text) for text in server or []],
             internet=internet,
             overrides=overrides(settings),
             flow=flow,
@@ -184,6 +184,14 @@ def _single_link(there: dict[str, Any], back: dict[str, Any], scenario: Path | N
     if "rate" in differing:
         differing["trace"] = None
     return emulation.network(emulation.link(**forward), emulation.link(**{**forward, **differing}))
+
+
+def _words(text: str) -> list[str]:
+    """Split the command of a server as a shell does; no shell sees it."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise InputError(f"--server {text}: a quotation mark is not closed, or a backslash is last.") from error
 
 
 def _of_option(error: ScenarioError) -> InputError:

@@ -13,6 +13,7 @@ import numpy as np
 from earlybird.clip import MediaError
 from earlybird.errors import InputError
 from earlybird.film_files import check_is_readable, manifest_kind
+from earlybird.paths import limited_bytes
 from earlybird.quantities import complete_rate, parse_rate
 
 if TYPE_CHECKING:
@@ -113,7 +114,11 @@ def ladder_of_manifest(path: Path, player: str | None) -> Ladder | None:
     kind = manifest_kind(path)
     if kind is None:
         return None
-    text = path.read_text("utf-8", "replace")
+    try:
+        with path.open("rb") as file:
+            text = limited_bytes(file).decode("utf-8", "replace")
+    except ValueError as error:
+        raise MediaError(path, f"is no {kind}: {error}", "Name the file of a film.") from error
     rates = sorted(set(_of_hls(text) if kind == "playlist of HLS" else _of_dash(path, text)))
     if len(rates) < 2:
         hint = "Name the file of its film, or its own playlist."

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from earlybird.loading import toml_value
-from earlybird.outputs import SCENARIO
+from earlybird.outputs import SCENARIO, write_output
 from earlybird.planning.session import scenario
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from earlybird.planning.planner import Plan
 
 
@@ -24,4 +25,4 @@ def text(plan: Plan) -> str:
 
 def write(plan: Plan, path: str | Path) -> None:
     """Write the scenario to a file."""
-    Path(path).write_text(text(plan), encoding="utf-8")
+    write_output(path, text(plan))

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from earlybird.errors import InputError
-from earlybird.outputs import SETTINGS
+from earlybird.outputs import SETTINGS, write_output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,7 +79,7 @@ class ServerSettings:
         """Write the script; raise InputError if there is nothing to set."""
         if not (self.all_sysctls or self.is_pert or self.command):
             raise InputError(f"write-settings = {path}: there is nothing to set on a server for {title}.")
-        path.write_text(self.script(title), encoding="utf-8")
+        write_output(path, self.script(title))
         path.chmod(0o755)
 
     def _sysctl_lines(self) -> list[str]:

@@ -11,7 +11,7 @@ import polars as pl
 
 from earlybird.errors import InputError
 from earlybird.notebook import Picture
-from earlybird.outputs import HTML, check_outputs
+from earlybird.outputs import HTML, check_outputs, write_output
 from earlybird.plots.chart import Axis, Bound, Chart, Curve, Panel
 from earlybird.plots.style import DARK, DOTTED, MUTED, OTHERS, PLAIN, Style, transport_style
 from earlybird.plots.vega import drawn as drawing
@@ -77,7 +77,7 @@ def write(path: str | Path, chart: Chart, endings: Sequence[str] = ENDINGS) -> N
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     ending = Path(path).suffix
     content = (HTML + page(chart)).encode() if ending == ".html" else drawing(chart, ending.removeprefix("."))
-    Path(path).write_bytes(content)
+    write_output(path, content)
 
 
 def stack(drawn: Sequence[Panel], title: str, time: str) -> Chart:

@@ -416,7 +416,7 @@ def _(mark: Bound, _: tuple[Axis, Axis]) -> Iterator[Spec]:
     rule = {"type": "rule", "color": style.colour, "strokeWidth": 1.3, "strokeDash": DASHES[style.dashes]}
     yield {"data": data, "mark": rule, "encoding": ACROSS[mark.along]}
     if mark.text:
-        yield {"data": data, "mark": _text(mark.text, "right", "bottom"), "encoding": {"x": {"value": "width"}}}
+        yield {"data": {**data}, "mark": _text(mark.text, "right", "bottom"), "encoding": {"x": {"value": "width"}}}
 
 
 @_layers.register(Region)

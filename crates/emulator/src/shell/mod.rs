@@ -2,6 +2,7 @@
 
 mod dns;
 mod gateway;
+mod guard;
 mod processes;
 mod statistics;
 
@@ -172,7 +173,9 @@ impl Shell {
 
     fn start(&self, programs: &Programs) -> io::Result<Processes> {
         let mut processes = Processes::default();
+        processes.guard(&self.near)?;
         if let Far::Namespace(far) | Far::Gateway(far) = &self.far {
+            processes.guard(far)?;
             for server in &programs.servers {
                 processes.start_server(far, server)?;
             }

@@ -1,5 +1,6 @@
 //! The processes on both sides.
 
+use super::guard::Guard;
 use super::{dns, gateway};
 use crate::namespace::Namespace;
 use std::io;
@@ -25,6 +26,7 @@ pub enum CommandExit {
 pub(super) struct Processes {
     servers: Vec<Child>,
     command: Option<Child>,
+    guards: Vec<Guard>,
 }
 
 /// The timeout of servers to listen, and of processes to terminate when the emulator is interrupted or fails.
@@ -35,6 +37,12 @@ const FINISH_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 impl Processes {
+    /// Lets the processes of a namespace end even if this one is killed.
+    pub(super) fn guard(&mut self, side: &Namespace) -> io::Result<()> {
+        self.guards.push(Guard::start(side)?);
+        Ok(())
+    }
+
     /// Starts a server in its own process group. Its output goes to the standard error; the standard output belongs to the
     /// command.
     pub(super) fn start_server(&mut self, side: &Namespace, program: &[String]) -> io::Result<()> {
@@ -147,9 +155,12 @@ fn command(side: &Namespace, program: &[String]) -> io::Result<Command> {
 
 /// Makes the process end with this one, even if this one is killed.
 fn terminate_with_parent(command: &mut Command) {
-    // SAFETY: one system call.
+    let parent = std::process::id().cast_signed();
+    // SAFETY: two system calls.
     unsafe {
-        command.pre_exec(|| match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) {
+        command.pre_exec(move || match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) {
+            // If the parent ended before the call, there is no signal (`PR_SET_PDEATHSIG(2const)`).
+            0 if libc::getppid() != parent => Err(io::ErrorKind::BrokenPipe.into()),
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
         });

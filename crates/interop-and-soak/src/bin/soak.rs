@@ -1,13 +1,16 @@
 //! Opens connections over impaired links and checks that memory does not grow: `soak sim|real [SECONDS [CONNECTIONS PER
-//! SECOND]]`. `sim` runs in simulated time, `real` in real time over UDP between two network namespaces.
+//! SECOND]]`. `sim` runs in simulated time, `real` in real time over UDP between two network namespaces. `soak stream [SECONDS]`
+//! sends an encrypted live stream in simulated time instead.
 
-use earlybird_interop_and_soak::soak::{Growth, Progress, SharedCounter, Soak};
+use earlybird_interop_and_soak::soak::{Growth, Progress, SharedCounter, Soak, Stream};
 use earlybird_units::{Duration, Instant};
 use std::error::Error;
 use std::process::ExitCode;
 
 /// A day in simulated time, half an hour in real time.
 const DEFAULT_SECONDS: [u64; 2] = [86_400, 1_800];
+/// Ten hours.
+const STREAM_SECONDS: u64 = 36_000;
 /// Samples per run.
 const SAMPLES: u64 = 30;
 
@@ -16,7 +19,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let is_real = match arguments.next().as_deref() {
         Some("sim") => false,
         Some("real") => true,
-        _ => return Err("usage: soak sim|real [SECONDS [CONNECTIONS PER SECOND]]".into()),
+        Some("stream") => return stream(arguments.next().map_or(Ok(STREAM_SECONDS), |text| text.parse())?),
+        _ => return Err("usage: soak sim|real [SECONDS [CONNECTIONS PER SECOND]], or soak stream [SECONDS]".into()),
     };
     let seconds = arguments.next().map_or(Ok(DEFAULT_SECONDS[usize::from(is_real)]), |text| text.parse())?;
     let per_second = arguments.next().map_or(Ok(1.0), |text| text.parse())?;
@@ -29,6 +33,21 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     // Aborted connections are part of the test; broken ones are not.
     let is_sound = !has_grown && progress.broken.get() == 0;
     Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Sends a stream, and checks that nothing of it is lost and memory does not grow.
+fn stream(seconds: u64) -> Result<ExitCode, Box<dyn Error>> {
+    let (mut growth, mut stream) = (Growth::default(), Stream::new("earlybird-rt")?);
+    let mut lost = 0;
+    for number in 1..=SAMPLES {
+        let progress = stream.run(Duration::from_secs((seconds / SAMPLES).max(1)))?;
+        lost = progress.lost;
+        let memory = growth.sample() as f64 / 1e6;
+        eprintln!("{number} of {SAMPLES}: {memory:.1} MB in memory; {progress:?}");
+    }
+    let has_grown = growth.has_grown().ok_or("too short to tell")?;
+    eprintln!("memory {}; {lost} units lost", if has_grown { "has grown" } else { "has not grown" });
+    Ok(if has_grown || lost > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn print_progress(at: Instant, bytes: u64, progress: &Progress) {

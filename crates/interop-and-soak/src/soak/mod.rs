@@ -1,12 +1,14 @@
-//! Soak tests: many short connections and one persistent one over emulated links, in simulated or real time.
+//! Soak tests: many short connections and one persistent one over emulated links, in simulated or real time; a long live stream.
 
 mod applications;
 mod memory;
 mod real_time;
 mod simulated;
+mod stream;
 
 pub use applications::{Progress, SharedCounter};
 pub use memory::{Growth, resident};
+pub use stream::{Stream, StreamProgress};
 
 use crate::path::{TestImpairments, TestPath};
 use earlybird_units::{Duration, Instant};

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import json
 import re
 import sys
+import zlib
 from pathlib import Path
 from typing import Any, Final
 
 from earlybird.errors import InputError, because
+from earlybird.paths import limited_bytes
 
 GZIP: Final = b"\x1f\x8b"  # first bytes of a compressed file (RFC 1952 §2.3.1)
 
@@ -38,10 +41,11 @@ NOT_A_NUMBER: Final = re.compile(r"([:\[,]\s*)[-+]?(?:nan|inf(?:inity)?)\b", re.
 def text_of(path: str | Path, what: str) -> str:
     """Read a text, compressed or not, in any encoding; `what` it should be is for the error."""
     try:
-        content = Path(path).read_bytes()
-        text = decoded(gzip.decompress(content) if content.startswith(GZIP) else content)
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
+        text = decoded(_content(Path(path)))
+    except (UnicodeDecodeError, gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise InputError(f"{path} is not {what}: it is not text.") from error
+    except ValueError as error:
+        raise InputError(f"{path} is not {what}: {error}.") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read ({because(error)}).") from error
     if CONTROL.search(text):
@@ -49,6 +53,16 @@ def text_of(path: str | Path, what: str) -> str:
     if not text.strip():
         raise InputError(f"{path} is empty, and not {what}.")
     return ESCAPES.sub("", text)
+
+
+def _content(path: Path) -> bytes:
+    """Read a file of limited size, compressed or not."""
+    with path.open("rb") as file:
+        content = limited_bytes(file)
+    if not content.startswith(GZIP):
+        return content
+    with gzip.open(io.BytesIO(content)) as unpacked:
+        return limited_bytes(unpacked)
 
 
 def decoded(content: bytes) -> str:
