@@ -211,7 +211,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.iterdir())
 
 
-def listed_again(folder: Path) -> None:
+def write_checksums(folder: Path) -> None:
     """Write the checksums of the files as they are now, as somebody who tampers would."""
     files = sorted(path for path in folder.iterdir() if path.name != CHECKSUMS)
     lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
@@ -243,7 +243,7 @@ def content(name: str, *texts: bytes) -> Callable[[Path], None]:
 
     def harm(folder: Path) -> None:
         (folder / name).write_bytes(b"".join(texts))
-        listed_again(folder)
+        write_checksums(folder)
 
     return harm
 
@@ -252,7 +252,7 @@ def footer(folder: Path) -> None:
     """Claim a footer of 2 GB in a table."""
     table = folder / "flows.parquet"
     table.write_bytes(table.read_bytes()[:-8] + b"\xff\xff\xff\x7fPAR1")
-    listed_again(folder)
+    write_checksums(folder)
 
 
 def outside(folder: Path) -> None:
@@ -313,7 +313,7 @@ def test_names_of_a_tampered_result_are_no_script_of_a_page(earlybird: Program, 
     document = (folder / "scenario.json").read_text().replace("two video flows and two file transfers", script)
     assert script in document
     (folder / "scenario.json").write_text(document)
-    listed_again(folder)
+    write_checksums(folder)
     page = tmp_path / "page.html"
     earlybird("plot", folder, "--output", page)
     assert not page.exists() or script not in page.read_text()

@@ -88,7 +88,7 @@ def network() -> Iterator[Network]:
         if holder.stdout.readline() != b"ready\n":
             pytest.skip("this system gives no namespaces")
         made = Network(holder.pid)
-        # What stays of iptables' chains when the last rule is deleted is no command's.
+        # Empty chains of iptables stay when the last rule is deleted; they exist from the start here.
         for rule in ("FORWARD -j ACCEPT", "POSTROUTING -t nat -j ACCEPT"):
             for action in "-A", "-D":
                 subprocess.run([*made._enter, "iptables", action, *rule.split()], check=True)
