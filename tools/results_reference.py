@@ -13,10 +13,13 @@ HEAD = """\
 
 Written by `make docs` from `python/earlybird/metrics.toml`, which tests compare with the results of runs. A run has
 a summary and tables: `earlybird run FILE --output results` stores them as `summary.json` and a Parquet file per table,
-and `earlybird.run` returns them as `Result.summary` and `Result.table(NAME)`, a polars data frame.
+and `earlybird.run` returns them as `Result.summary` and `Result.table(NAME)`, a polars data frame. Of results with at
+most 4096 values `sweep` and `study run` store all in one file, `result.json`, with the keys `scenario`, `summary`,
+`tables` (by table and column) and `types`. `Result.load(FOLDER)` reads both forms, and its `save` writes Parquet.
 
 Names carry their unit (`_s` seconds, `_ms` milliseconds, `_us` microseconds, `_bps` bits per second). A *share* is from
-0 to 1. Floats and integers have 64 bits. A number that does not exist is NaN in a column and null in `summary.json`.
+0 to 1. Floats and integers have 64 bits. A number that does not exist is NaN in a column and null in `summary.json`;
+in a column of `result.json` it is null or `"-nan"`, and an infinite one `"inf"` or `"-inf"`.
 Media are the applications `cbr`, `media` and `ingest`.
 
 ## Measured interval

@@ -96,7 +96,7 @@ def make_batch(batch: Batch, versions: dict[str, str]) -> Made:
             f"versions are not mixed. {ENVIRONMENT}"
         )
     results = [job.spec.make(job.seed) for job in batch]
-    return [(run_key(result.scenario, result.seed), files_of(result)) for result in results]
+    return [(run_key(result.scenario, result.seed), files_of(result, is_brief=True)) for result in results]
 
 
 def _versions() -> dict[str, str]:

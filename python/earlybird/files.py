@@ -1,6 +1,8 @@
 """
 The form of a result on disk: one folder with ``scenario.json``, ``summary.json`` and a Parquet file per table.
 
+Small results of sweeps and studies have one file in the place of these, ``result.json`` (`small_results`).
+
 The same run gives the same bytes: settings are fixed and what was measured with a clock is left out. A list of
 checksums (``sha256sum --check checksums.sha256`` reads it too) tells a damaged file from a whole one.
 """
@@ -22,6 +24,7 @@ from earlybird.lazy import LateModule
 from earlybird.limits import memory_limit
 from earlybird.paths import limited_text
 from earlybird.result import Result
+from earlybird.small_results import SmallTable, is_small, table_of, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,18 +37,20 @@ else:
 CHECKSUMS = "checksums.sha256"
 SCENARIO = "scenario.json"
 SUMMARY = "summary.json"
+SMALL = "result.json"
+PARTS = ("scenario", "summary", "tables")  # of the file of a small result
 MEASURED_WITH_A_CLOCK = ("cpu_s",)
 BYTES_OF_VALUE = 8  # of memory, as most columns have numbers of 64 bits
 
 
-def write_result(result: Result, folder: Path) -> Path:
-    """Write a result as `write_files` does."""
-    return write_files(files_of(result), folder)
+def write_result(result: Result, folder: Path, *, is_brief: bool = False) -> Path:
+    """Write a result as `write_files` does; with `is_brief` a small one in one file."""
+    return write_files(files_of(result, is_brief=is_brief), folder)
 
 
-def files_of(result: Result) -> dict[str, bytes]:
-    """Return the content of every file of a result by the file's name."""
-    files = dict(_contents(result))
+def files_of(result: Result, *, is_brief: bool = False) -> dict[str, bytes]:
+    """Return the content of every file of a result by the file's name; with `is_brief` one file of a small result."""
+    files = {SMALL: _small(result)} if is_brief and is_small(result) else dict(_contents(result))
     lines = (f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in files.items())
     return {**files, CHECKSUMS: "".join(lines).encode()}
 
@@ -93,6 +98,8 @@ def _is_alive(process: int) -> bool:
 def read_result(folder: Path) -> Result:
     """Read a result; its tables are read when asked for."""
     checksums = _checksums(folder)
+    if SMALL in checksums:
+        return _small_result(folder, _document(folder, SMALL, checksums))
     scenario, summary = (_document(folder, name, checksums) for name in (SCENARIO, SUMMARY))
     if not isinstance(summary.get("seed"), int):
         raise _damaged(folder / SUMMARY, "it has no seed")
@@ -101,9 +108,15 @@ def read_result(folder: Path) -> Result:
     return Result(scenario, summary["seed"], summary, sources)
 
 
-def whole_table(folder: Path, name: str) -> Path:
-    """Return the file of a table of a result; raises InputError if there is none, StoreError if it is damaged."""
+def whole_table(folder: Path, name: str) -> Path | SmallTable:
+    """
+    Return the file of a table of a result, or the table if the result is a small one.
+
+    Raises InputError if there is none, StoreError if it is damaged.
+    """
     checksums, file = _checksums(folder), f"{name}.parquet"
+    if SMALL in checksums:
+        return _small_table(folder, name, checksums)
     if file not in checksums:
         read_result(folder).require(name)
     _content(folder, file, checksums)
@@ -115,6 +128,12 @@ def verify_result(folder: Path) -> None:
     checksums = _checksums(folder)
     for name in checksums:
         _content(folder, name, checksums)
+
+
+def fingerprint(folder: Path) -> str:
+    """Return a hash of all files of a result, after comparing every file with its checksum."""
+    verify_result(folder)
+    return hashlib.sha256((folder / CHECKSUMS).read_bytes()).hexdigest()
 
 
 def _refuse_other_content(folder: Path) -> None:
@@ -132,11 +151,51 @@ def _holds_only_a_result(folder: Path) -> bool:
     return all(path.name in names for path in folder.iterdir())
 
 
+def complete_files(folder: Path) -> dict[str, bytes | Path]:
+    """Return the files of a result with a Parquet file per table, whatever its form in the folder is, by name."""
+    if SMALL in _checksums(folder):
+        return {**files_of(read_result(folder))}
+    return {path.name: path for path in folder.iterdir()}
+
+
 def _contents(result: Result) -> Iterator[tuple[str, bytes]]:
     _, scenario, summary = comparable(result)
     yield SCENARIO, _json(scenario)
     yield SUMMARY, _json(summary)
     yield from _parquet({f"{name}.parquet": result.table(name) for name in sorted(result.tables)}).items()
+
+
+def _small(result: Result) -> bytes:
+    _, scenario, summary = comparable(result)
+    return written(finite(scenario), summary, result)
+
+
+def _small_result(folder: Path, document: dict[str, Any]) -> Result:
+    parts = [part for name in PARTS if isinstance(part := document.get(name), dict)]
+    if len(parts) != len(PARTS):
+        raise _damaged(folder / SMALL, "it has not what a result has")
+    scenario, summary, tables = parts
+    if not isinstance(summary.get("seed"), int):
+        raise _damaged(folder / SMALL, "it has no seed")
+    return Result(
+        scenario, summary["seed"], summary, {name: partial(_small_frame, folder, document, name) for name in tables}
+    )
+
+
+def _small_frame(folder: Path, document: dict[str, Any], name: str) -> pl.DataFrame:
+    try:
+        return table_of(document, name).frame()
+    except ValueError as error:
+        raise _damaged(folder / SMALL, str(error)) from error
+
+
+def _small_table(folder: Path, name: str, checksums: dict[str, str]) -> SmallTable:
+    document = _document(folder, SMALL, checksums)
+    _small_result(folder, document).require(name)
+    try:
+        return table_of(document, name)
+    except ValueError as error:
+        raise _damaged(folder / SMALL, str(error)) from error
 
 
 def _json(document: dict[str, Any]) -> bytes:
@@ -200,7 +259,7 @@ def _checksums(folder: Path) -> dict[str, str]:
         checksums = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
     except (OSError, ValueError) as error:
         raise _damaged(path, "its list of files cannot be read") from error
-    if {SCENARIO, SUMMARY} - checksums.keys():
+    if SMALL not in checksums and {SCENARIO, SUMMARY} - checksums.keys():
         raise _no_result(folder)
     if foreign := [name for name in checksums if "/" in name or not (folder / name).is_file()]:
         raise _damaged(path, f"{foreign[0]!r} in its list is not one of the folder's files")
@@ -233,7 +292,7 @@ def _no_result(folder: Path) -> StoreError:
     """Return the error of a folder that is no result. It does not advise to delete it: it may contain anything."""
     if not folder.is_dir():
         return StoreError(f"there is no result in {folder}: no such folder.")
-    if below := min((path.parent.name for path in folder.glob(f"*/{SUMMARY}")), default=None):
+    if below := min((path.parent.name for path in folder.glob(f"*/{CHECKSUMS}")), default=None):
         return StoreError(f"{folder} is a folder of results, not one of them. Name one, such as {folder / below}.")
     return StoreError(
         f"there is no result in {folder}: it has no {CHECKSUMS} of a result. Name a folder that `Result.save` or "

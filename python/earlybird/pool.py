@@ -8,6 +8,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from earlybird.backends import SIMULATOR
 from earlybird.errors import WorkerError
 from earlybird.executors import as_completed, processes
 
@@ -117,4 +118,4 @@ def _died_twice(jobs: list[Job], store: Store) -> WorkerError:
 
 def _work(store: Store, batch: Batch) -> None:
     for job in batch:
-        store.save(job.spec.make(job.seed))
+        store.save(job.spec.make(job.seed), is_brief=job.spec.backend == SIMULATOR)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from earlybird.plain_tables import plain_rows
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -18,7 +20,7 @@ UNLIMITED: Final = "unlimited"
 def queue_hints(result: Result) -> Iterator[str]:
     """Yield a sentence for each link whose queue has no limit and became long: real ones drop packets before."""
     queues = dict(_queues(result.scenario["network"]))
-    for row in result.links.iter_rows(named=True):
+    for row in plain_rows(result, "links"):
         key = queues.get(row["link"])
         if key is not None and row["max_queue_packets"] > NOTICED:
             yield (

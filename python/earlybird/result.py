@@ -24,6 +24,7 @@ else:
     pandas_tables = LateModule("earlybird.pandas_tables")
     run = LateModule("earlybird.plots.run")
     text_view = LateModule("earlybird.text_view")
+    pl = LateModule("polars")
 
 MEASURE_FLAGS = {
     "series": 'measure.series = "100ms"',
@@ -34,6 +35,17 @@ MEASURE_FLAGS = {
     "transmissions": "measure.transmissions = true",
 }
 """Tables that a scenario has to ask for, and how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a table, arrays of numpy and lists of text; called, it makes a data frame of them."""
+
+    columns: Mapping[str, Any]
+
+    def __call__(self) -> pl.DataFrame:
+        """Return the data frame."""
+        return pl.DataFrame(self.columns)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

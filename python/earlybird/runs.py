@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from earlybird import _core
 from earlybird.backends import BACKEND_KEY, SIMULATOR, namespaces, warn_of_disturbance
@@ -15,13 +14,11 @@ from earlybird.lazy import LateModule
 from earlybird.limits import cost_of, memory_guard, warn_of_length
 from earlybird.loading import DEFAULT_SEED, Overrides, ScenarioLike, override_texts, path_of, resolve, warn_about
 from earlybird.outputs import NO_OUTPUTS, Outputs, check_outputs
-from earlybird.result import Result
+from earlybird.result import Columns, Result
 from earlybird.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import polars as pl
 
     from earlybird import progress as progress_bars
     from earlybird._core import ResolvedScenario
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
 else:
     run_plot = LateModule("earlybird.plots.run")
     progress_bars = LateModule("earlybird.progress")
-    pl = LateModule("polars")
 
 LARGEST_SEED = 2**64 - 1
 
@@ -140,7 +136,7 @@ def execute(scenario: ResolvedScenario, seed: int, outputs: Outputs = NO_OUTPUTS
     # In real time other threads and the kernel do the work, which this thread's clock does not count.
     spent = {"cpu_s": round(outcome["cpu_s"], 3)} if is_simulated else {}
     summary = {"seed": seed, **outcome["summary"], **spent, "code_version": _core.code_version(scenario.backend)}
-    sources = {name: partial(_frame, columns) for name, columns in outcome["tables"].items()}
+    sources = {name: Columns(columns) for name, columns in outcome["tables"].items()}
     return Result(scenario.to_dict(), seed, summary, sources)
 
 
@@ -162,7 +158,3 @@ def checked_seed(seed: int) -> int:
     if not 0 <= seed <= LARGEST_SEED:
         raise InputError(f"seed = {seed}: a seed is a whole number from 0 to {LARGEST_SEED}.")
     return seed
-
-
-def _frame(columns: dict[str, Any]) -> pl.DataFrame:
-    return pl.DataFrame(columns)

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 from earlybird import _core
 from earlybird.backends import BACKEND_KEY, SIMULATOR
 from earlybird.errors import StoreError, because
-from earlybird.files import is_left_over, read_result, temporary_place, verify_result, write_files, write_result
+from earlybird.files import (
+    fingerprint,
+    is_left_over,
+    read_result,
+    temporary_place,
+    verify_result,
+    write_files,
+    write_result,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,9 +87,9 @@ class Store:
         """Return whether the run was made (its files may still be damaged)."""
         return self.folder(key).is_dir()
 
-    def save(self, result: Result) -> Path:
-        """Keep a result under its key; return its folder."""
-        return write_result(result, self.folder(run_key(result.scenario, result.seed)))
+    def save(self, result: Result, *, is_brief: bool = False) -> Path:
+        """Keep a result under its key, with `is_brief` a small one in one file; return its folder."""
+        return write_result(result, self.folder(run_key(result.scenario, result.seed)), is_brief=is_brief)
 
     def keep(self, key: str, files: Mapping[str, bytes]) -> Path:
         """Keep the files of a result that another machine made; return its folder."""
@@ -101,6 +109,10 @@ class Store:
         """Raise StoreError if a file of the result is damaged, or it is that of another run."""
         verify_result(self.folder(key))
         self.load(key)
+
+    def fingerprint(self, key: str) -> str:
+        """Return a hash of a result; raise StoreError if a file of it is damaged."""
+        return fingerprint(self.folder(key))
 
     def discard(self, key: str) -> None:
         """Delete a result."""

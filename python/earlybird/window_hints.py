@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import polars as pl
+from earlybird.plain_tables import finite_mean, grouped, plain_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,13 +16,12 @@ NOTICED: Final = 0.01  # share of its time from which on a flow's window is told
 
 def window_hints(result: Result) -> Iterator[str]:
     """Yield for each group whose senders' largest window held it back: how often, and which key to set."""
-    # Flows over UDP have no such share; a number that is none is larger than all others here.
-    share = pl.col("limited_by_window")
-    held = result.flows.filter(share.is_not_nan() & (share > NOTICED))
-    for (group,), flows in held.group_by("group", maintain_order=True):
-        endpoint = _endpoint(result.scenario, str(group))
-        mean = float(flows["limited_by_window"].to_numpy().mean())
-        round_trip = float(flows["min_rtt_ms"].to_numpy().min())
+    # Flows over UDP have no such share: their NaN is not larger than any number.
+    held = (row for row in plain_rows(result, "flows") if row["limited_by_window"] > NOTICED)
+    for (group,), flows in grouped(held, "group").items():
+        endpoint = _endpoint(result.scenario, group)
+        mean = finite_mean(flow["limited_by_window"] for flow in flows) or 0.0
+        round_trip = min(flow["min_rtt_ms"] for flow in flows)
         window = f" of {endpoint['window']} segments" if "window" in endpoint else ""
         cause = ", which the profile `ns2` sets to 64 segments," if _is_usual_of_ns2(endpoint) else ""
         yield (

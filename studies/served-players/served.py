@@ -21,11 +21,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from earlybird.cache import cache_folder
 from earlybird.emulation import THERE, emulate, link, network
 from earlybird.errors import EarlybirdError
 from earlybird.paths import shipped_file
 from earlybird.quantities import parse_duration
-from earlybird.testbed.film import cache_folder
+from earlybird.testbed.film import FILMS
 from earlybird.testbed.needs import check
 from earlybird.testbed.server import FILM_PORT, Server
 from earlybird.testbed.viewer import wrapped
@@ -109,7 +110,7 @@ def _of_player(seen: Mapping[str, Any]) -> dict[str, float]:
 
 def provide(rate: str, seconds: float) -> Path:
     """Return the film of this rate, which is made once: the clip with noise, whose pictures cost bits."""
-    path = cache_folder() / f"noise-{rate}-{seconds:g}s.mp4"
+    path = cache_folder(FILMS) / f"noise-{rate}-{seconds:g}s.mp4"
     if path.exists():
         return path
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -105,9 +105,9 @@ def test_equal_runs_compare_equal_and_others_do_not(tmp_path: Path) -> None:
 
 def test_a_damaged_table_of_a_sweep_is_a_store_error_not_another_librarys(tmp_path: Path) -> None:
     sweep = earlybird.sweep(SMALL, seeds=1, grid={}, overrides=SHORT, output=tmp_path)
-    (file,) = tmp_path.glob("*/flows.parquet")
+    (file,) = tmp_path.glob("*/result.json")
     file.write_bytes(file.read_bytes()[:-4] + b"????")
-    with pytest.raises(StoreError, match=r"flows\.parquet is damaged"):
+    with pytest.raises(StoreError, match=r"result\.json is damaged"):
         sweep.table("flows")
 
 

@@ -184,7 +184,7 @@ def test_workers_went_on_when_their_program_was_asked_to_end(
     results, workers = tmp_path / "results", 2
 
     def is_ready(group: int) -> bool:
-        return len(seconds_of(group)) > workers and len(list(results.glob("*/summary.json"))) >= finished
+        return len(seconds_of(group)) > workers and len(list(results.glob("*/checksums.sha256"))) >= finished
 
     ended = ask_to_end(line, tmp_path, is_ready, number)
     assert ended.worked < 1

@@ -41,7 +41,7 @@ def test_a_damaged_result_is_reported_and_repeated(program: Program, small: Path
     one_run = ("sweep", small, "--set", "pairs=1", "--set", "sweep.seeds=1", "--jobs", 1)
     program(*one_run)
     whole = store_bytes(tmp_path / "results")
-    (file,) = tmp_path.glob("results/*/flows.parquet")
+    (file,) = tmp_path.glob("results/*/result.json")
     spoil(file, "cut")
     finished = program(*one_run)
     assert finished.code == 0
@@ -105,7 +105,7 @@ def test_a_sweep_on_a_full_disk_keeps_what_is_finished(program: Program, small: 
     assert "No space left on device" in finished.err
     assert "Traceback" not in finished.err
     assert kept
-    assert all(json.loads((path / "summary.json").read_text(encoding="utf-8")) for path in kept)
+    assert all(json.loads((path / "result.json").read_text(encoding="utf-8")) for path in kept)
 
 
 def sealed(folder: Path, **files: bytes) -> Path:

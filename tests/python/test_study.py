@@ -234,7 +234,7 @@ def test_ctrl_c_keeps_what_all_studies_have_done(tmp_path: Path) -> None:
     _, err = process.communicate()
     assert (process.returncode, "Traceback" in err) == (130, False)
     assert "runs were finished and are kept in results" in " ".join(err.split())
-    assert all((path / "summary.json").exists() for path in done)
+    assert all((path / "checksums.sha256").exists() for path in done)
 
 
 @pytest.mark.parametrize("study", ["pert-video", "real-time-mode", "streaming-model", "early-retransmission"])

@@ -211,7 +211,7 @@ def test_the_number_of_workers_does_not_change_a_byte(small: Path, tmp_path: Pat
     for jobs in (1, 2):
         earlybird.sweep(small, jobs=jobs, output=tmp_path / str(jobs))
     one, two = store_bytes(tmp_path / "1"), store_bytes(tmp_path / "2")
-    assert len([name for name in one if name.endswith("summary.json")]) == 4
+    assert len([name for name in one if name.endswith("result.json")]) == 4
     assert one == two
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich import box
@@ -20,6 +21,7 @@ from earlybird.columns import (
 )
 from earlybird.console import Console
 from earlybird.lazy import LateModule
+from earlybird.plain_tables import Row, finite_mean, grouped, plain_columns, plain_rows
 from earlybird.sweeps import scenarios_of
 
 if TYPE_CHECKING:
@@ -340,13 +342,14 @@ def _summary_table(summary: dict[str, Any]) -> Table:
 
 def _fuller_link(result: Result) -> str | None:
     """Return a remark if another queue dropped more than that of a bottleneck that the scenario does not name."""
-    own = result.summary.get("bottleneck")
-    drops = result.drops.filter(cause="queue").group_by("link").agg(pl.col("packets").sum()).sort("packets", "link")
-    counts = dict(drops.iter_rows())
-    fullest = max(counts, key=counts.__getitem__, default=own)
+    own = result.summary.get("bottleneck", "")
+    counts = Counter[str]()
+    for row in plain_rows(result, "drops"):
+        counts[row["link"]] += row["packets"] if row["cause"] == "queue" else 0
+    fullest = max(sorted(counts), key=counts.__getitem__, default="")
     if result.scenario["measure"].get("bottleneck") or counts.get(fullest, 0) <= counts.get(own, 0):
         return None
-    used = dict(result.links.select("link", "utilisation").iter_rows())
+    used = {row["link"]: row["utilisation"] for row in plain_rows(result, "links")}
     return (
         f"These figures are of the slowest link on the data's way. The queue of {fullest} dropped more: "
         f"{number(counts[fullest])} packets, {number(counts.get(own, 0))} at {own}; it was used to "
@@ -365,40 +368,34 @@ def _success_table(summary: dict[str, Any], delays: Sequence[Column]) -> Table:
 
 def _flow_table(result: Result) -> Table:
     """Make a table with one column per group of flows and transport."""
-    groups = result.flows.partition_by("group", "transport", maintain_order=True)
-    sessions = result.web_sessions
+    groups = grouped(plain_rows(result, "flows"), "group", "transport")
+    columns, sessions = plain_columns(result, "flows"), result.web_sessions
     table = titled_table("\nFlows: mean of each group")
     table.add_column("group")  # in a narrow terminal the titles are wrapped, not the groups
-    for group in groups:
-        name, transport = group["group"][0], group["transport"][0]
-        count = f"{sessions[name]} sessions," if sessions[name] else f"{group.height} ×"
+    for (name, transport), flows in groups.items():
+        count = f"{sessions[name]} sessions," if sessions[name] else f"{len(flows)} ×"
         table.add_column(f"{name}\n{count} {transport}", justify="right")
-    for column in (column for column in columns_of("flows") if column.key in result.flows.columns):
+    for column in (column for column in columns_of("flows") if column.key in columns):
         cells = [
-            NOTHING if sessions[group["group"][0]] and column.per_connection else _mean_cell(column, group)
-            for group in groups
+            NOTHING if sessions[name] and column.per_connection else column.cell(_mean(flows, column))
+            for (name, _), flows in groups.items()
         ]
         if set(cells) != {NOTHING}:
             table.add_row(column.title, *cells)
-    if set(limits := [_limits(group) for group in groups]) != {NOTHING}:
+    if set(limits := [_limits(flows) for flows in groups.values()]) != {NOTHING}:
         table.add_row("held back by", *limits)
     return table
 
 
-def _mean_cell(column: Column, group: pl.DataFrame) -> str:
-    return column.cell(_finite_mean(group[column.key]))
+def _mean(rows: Sequence[Row], column: Column) -> float | None:
+    return finite_mean(row[column.key] for row in rows)
 
 
-def _limits(group: pl.DataFrame) -> str:
+def _limits(flows: Sequence[Row]) -> str:
     """Name what held the senders back for a tenth of their time or more, a line for each."""
-    shares = [(limit, _finite_mean(group[limit.key])) for limit in columns_of("limits") if limit.key in group.columns]
+    shares = [(limit, _mean(flows, limit)) for limit in columns_of("limits") if limit.key in flows[0]]
     relevant = [f"{limit.title} {whole_percent(share)}" for limit, share in shares if share and share >= RELEVANT]
     return "\n".join(relevant) or NOTHING
-
-
-def _finite_mean(values: pl.Series) -> float | None:
-    mean = values.drop_nulls().drop_nans().mean() if values.dtype.is_float() else values.mean()
-    return mean if isinstance(mean, float) else None
 
 
 TESTBED_COLUMNS = {

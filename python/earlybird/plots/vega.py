@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import polars as pl
 
+from earlybird.cache import cached, hashed
+from earlybird.lazy import LateModule
 from earlybird.plots.chart import LEFT_RIGHT, UP_DOWN, Bars, Bound, Curve, Label, Region, named
 from earlybird.plots.layout import HEADING, PHONE, TEXT, axis_title, ends, is_shared, layout_of
 from earlybird.plots.style import DASHES, FONT, GRID, INK, MUTED, PAPER, STROKED, dark_colours, shape
@@ -23,10 +25,16 @@ from earlybird.plots.style import DASHES, FONT, GRID, INK, MUTED, PAPER, STROKED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    import vl_convert
+
     from earlybird.plots.chart import Axis, Chart, Mark, Panel, Values
     from earlybird.plots.layout import Layout
+else:
+    vl_convert = LateModule("vl_convert")
 
 Spec: TypeAlias = dict[str, Any]
+
+PICTURES: Final = "pictures"  # the kind of the files that are kept
 
 SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.4.json"
 VERSION: Final = "6.4"
@@ -74,19 +82,28 @@ CONFIG: Final[Spec] = {
 
 def drawn(chart: Chart, ending: str, room: float | None = None) -> bytes:
     """Draw a chart as ``svg`` or ``png``, in so many pixels if given: the same chart gives the same bytes."""
-    import vl_convert  # loads a JavaScript engine, which takes half a second
-
-    svg = vl_convert.vegalite_to_svg(specification(chart, room), vl_version=VERSION)
+    svg = _vector(specification(chart, room))
     names = {name: f"clip{number}" for number, name in enumerate(dict.fromkeys(CLIP.findall(svg)))}
     picture = (XML + CLIP.sub(lambda name: names[name[0]], svg)).encode()
     return raster(picture) if ending == "png" else picture
 
 
+def _vector(spec: Spec) -> str:
+    def make() -> bytes:
+        return vl_convert.vegalite_to_svg(spec, vl_version=VERSION).encode()
+
+    return cached(PICTURES, _hash("svg", json.dumps(spec)), make).decode()
+
+
 def raster(picture: bytes) -> bytes:
     """Return an SVG as PNG."""
-    import vl_convert
+    text = picture.decode()
+    return cached(PICTURES, _hash(f"png {PPI}", text), lambda: vl_convert.svg_to_png(text, ppi=PPI))
 
-    return vl_convert.svg_to_png(picture.decode(), ppi=PPI)
+
+def _hash(what: str, content: str) -> str:
+    """Return the key of what is made of something by the JavaScript engine, which takes half a second to start."""
+    return hashed(what, VERSION, vl_convert.__version__, content)  # type: ignore[attr-defined]
 
 
 def specification(chart: Chart, room: float | None = None) -> Spec:
@@ -170,11 +187,12 @@ def page(*charts: Chart) -> str:
 
 def library() -> str:
     """Return the JavaScript that draws charts in pages: Vega, Vega-Lite and Vega-Embed."""
-    import vl_convert
+    snippet = "window.vegaEmbed = vegaEmbed;"
 
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VERSION).replace(
-        "</script", "<\\/script"
-    )
+    def make() -> bytes:
+        return vl_convert.javascript_bundle(snippet, vl_version=VERSION).encode()
+
+    return cached(PICTURES, _hash("js", snippet), make).decode().replace("</script", "<\\/script")
 
 
 def as_json(value: object) -> str:

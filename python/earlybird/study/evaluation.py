@@ -99,6 +99,8 @@ def scale_with_results(study: Study, scale: str, store: Store, *, or_fuller: boo
     scales whole; otherwise, of the scales of which a tenth has been made, that with the largest share, the fullest of
     several. With `or_fuller`, a fuller scale of which all runs have been made goes first.
     """
+    if not or_fuller and scale in study.scales and made_share(study, scale, store) == 1.0:
+        return scale
     shares = {name: made_share(study, name, store) for name in study.scales}
     enough = [name for name, share in shares.items() if share >= ENOUGH]
     fuller = [name for name in enough if shares[name] == 1.0 and SCALES.index(name) > SCALES.index(scale)]

@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from earlybird.cache import cache_folder
 from earlybird.errors import EarlybirdError, InputError
 from earlybird.film_files import check_is_readable
 from earlybird.lazy import LateModule
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 else:
     av = LateModule("av")
 
+FILMS: Final = "films"  # the kind of the files that are kept
 REVISION: Final = 1  # raised when films are made in another way, so that the old ones are not played for them
 
 PICTURES_PER_SECOND: Final = 24
@@ -60,7 +62,7 @@ def provide(film: Mapping[str, Any]) -> Path:
     """Return the file of a film that `identity` described, which is made if it is not there yet."""
     if "file" in film:
         return Path(film["file"])
-    path = cache_folder() / f"{film['made']}-{film['seconds']:g}s-{film['revision']}.mp4"
+    path = _place(film)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(f".{os.getpid()}.{path.name}")
@@ -74,12 +76,11 @@ def provide(film: Mapping[str, Any]) -> Path:
 
 def is_there(film: Mapping[str, Any]) -> bool:
     """Return whether a film needs no making."""
-    return "file" in film or (cache_folder() / f"{film['made']}-{film['seconds']:g}s-{film['revision']}.mp4").exists()
+    return "file" in film or _place(film).exists()
 
 
-def cache_folder() -> Path:
-    """Return where films are kept (XDG base directory specification)."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "earlybird" / "films"
+def _place(film: Mapping[str, Any]) -> Path:
+    return cache_folder(FILMS) / f"{film['made']}-{film['seconds']:g}s-{film['revision']}.mp4"
 
 
 def check_for_chromium(path: Path) -> None:

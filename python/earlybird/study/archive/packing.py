@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from earlybird.errors import InputError
+from earlybird.files import complete_files
 from earlybird.paths import RESULTS as RESULTS_FOLDER
 from earlybird.paths import shipped_file
 from earlybird.report.headline import conclusion, headline
@@ -75,7 +76,11 @@ def pack(studies: Sequence[Study], scale: str, store: Store, path: Path) -> Expo
     with TemporaryDirectory() as drafts:
         members: dict[str, bytes | Path] = {
             **{name: file for study in studies for name, file in definition_files(study).items()},
-            **{f"{RESULTS}/{key}/{file.name}": file for key in keys for file in store.folder(key).iterdir()},
+            **{
+                f"{RESULTS}/{key}/{name}": file
+                for key in keys
+                for name, file in complete_files(store.folder(key)).items()
+            },
             **_report(evaluations, Path(drafts)),
             **_texts(evaluations, scale, made_by),
             RUNS: (json.dumps(runs, indent=1, ensure_ascii=False) + "\n").encode(),

@@ -12,7 +12,7 @@ import polars as pl
 from earlybird import _core
 from earlybird.backends import BACKEND_KEY, SIMULATOR
 from earlybird.errors import InputError, ScenarioError
-from earlybird.files import CHECKSUMS
+from earlybird.files import CHECKSUMS, complete_files
 from earlybird.run_specs import from_document
 from earlybird.store import Store
 from earlybird.study.archive.comparison import Difference, differences
@@ -91,8 +91,9 @@ def _compared(archive: Archive, key: str, run: PlannedRun, store: Store) -> Reru
     if archived_revision != revision:
         found = [Difference("revision of the model", archived_revision, revision)]
         return Rerun(key, runs, same_code, same_bytes=False, differences=found)
-    archived, files = archive.files(key), store.folder(run.key)
-    same_bytes = archived == {path.name: path.read_bytes() for path in files.iterdir()}
+    made = complete_files(store.folder(run.key))
+    contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in made.items()}
+    same_bytes = archive.files(key) == contents
     found = [] if same_bytes else differences(archive.result(key), store.load(run.key))
     if same_code and not same_bytes and not found:
         found = [Difference(f"bytes of the files ({CHECKSUMS})", "others", "others")]

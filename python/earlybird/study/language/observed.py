@@ -16,7 +16,9 @@ PART: Final = "part."  # before a key of a part
 
 def observed(study: Study, part: Part) -> tuple[str, ...]:
     """List the metrics that runs of a part can have; the study's axes may switch on what is measured."""
-    return tuple(name for name, entry in studies().items() if any(_holds(when, study, part) for when in entry.when))
+    conditions = {when for entry in studies().values() for when in entry.when}
+    held = {when for when in conditions if _holds(when, study, part)}
+    return tuple(name for name, entry in studies().items() if held.intersection(entry.when))
 
 
 def _holds(when: str, study: Study, part: Part) -> bool:

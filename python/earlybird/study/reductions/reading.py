@@ -16,10 +16,11 @@ from earlybird.run_specs import ScenarioRun
 from earlybird.runs import execute
 from earlybird.store import Store
 from earlybird.study.language.definition import Group, Study
+from earlybird.study.reductions.kept import Kept
 from earlybird.study.reductions.modelled import observe_model
 from earlybird.study.reductions.observations import Observation, observe
 from earlybird.study.reductions.played import observe_play, observe_program
-from earlybird.study.runs.execution import resolved, results
+from earlybird.study.runs.execution import resolved
 from earlybird.study.runs.plan import StudyRun, plan
 
 AT_ONCE = 500  # runs that are read at once; more are read in several processes
@@ -28,7 +29,7 @@ AT_ONCE = 500  # runs that are read at once; more are read in several processes
 def observations(study: Study, scale: str, store: Store) -> tuple[list[Observation], int]:
     """Read the results of a study and reduce them; return the number of missing runs beside them."""
     runs = plan(study, scale)
-    observed = _observed(runs, store, tuple(study.groups.values()))
+    observed = _observed(runs, store, tuple(study.groups.values()), Kept.of(study, scale, store))
     if not observed:
         command = f"earlybird study run {study.name} --scale {scale}"
         raise InputError(
@@ -46,25 +47,35 @@ def packets(run: StudyRun) -> pl.DataFrame:
         return pl.read_csv(path, infer_schema_length=None)
 
 
-def _observed(runs: Sequence[StudyRun], store: Store, groups: Sequence[Group]) -> list[Observation]:
-    """Read and reduce the runs that were made; many of them in several processes."""
-    tasks = [(runs[start : start + AT_ONCE], store, groups) for start in range(0, len(runs), AT_ONCE)]
-    if len(tasks) == 1:
-        return _observe_some(tasks[0])
-    return list(chain.from_iterable(spread(_observe_some, tasks, os.cpu_count() or 1)))
+def _observed(runs: Sequence[StudyRun], store: Store, groups: Sequence[Group], kept: Kept) -> list[Observation]:
+    """Return the observations of the runs that were made, those that are not kept from before in several processes."""
+    made = {place: key for place, run in enumerate(runs) if store.has(key := resolved(run).key)}
+    keys = {place: kept.key(runs[place], key, store.fingerprint(key)) for place, key in made.items()}
+    found = {place: observed for place, key in keys.items() if (observed := kept.get(key, runs[place]))}
+    new = [place for place in made if place not in found]
+    tasks = [
+        ([(runs[place], made[place]) for place in new[start : start + AT_ONCE]], store, groups)
+        for start in range(0, len(new), AT_ONCE)
+    ]
+    reduced = spread(_observe_some, tasks, os.cpu_count() or 1) if len(tasks) > 1 else map(_observe_some, tasks)
+    found |= zip(new, chain.from_iterable(reduced), strict=True)
+    kept.add({keys[place]: found[place] for place in new})
+    kept.write()
+    return [found[place] for place in made]
 
 
-def _observe_some(task: tuple[Sequence[StudyRun], Store, Sequence[Group]]) -> list[Observation]:
+def _observe_some(task: tuple[Sequence[tuple[StudyRun, str]], Store, Sequence[Group]]) -> list[Observation]:
     runs, store, groups = task
-    return [_reduced(run, result, groups, store) for run in runs if (result := results(run, store))]
+    return [_reduced(run, key, groups, store) for run, key in runs]
 
 
-def _reduced(run: StudyRun, result: Result, groups: Sequence[Group], store: Store) -> Observation:
+def _reduced(run: StudyRun, key: str, groups: Sequence[Group], store: Store) -> Observation:
     """Reduce a result; raise StoreError if it has not what a run gives, as one that somebody wrote."""
+    result = store.load(key)
     try:
         return _observation(run, result, groups)
     except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError) as error:
-        place = store.folder(resolved(run).key)
+        place = store.folder(key)
         raise StoreError(
             f"the result {place} is damaged: it has not what its run gives ({type(error).__name__}). "
             "Delete it, and the command that made it makes it again."
