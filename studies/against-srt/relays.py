@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import tomllib
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -163,7 +164,8 @@ def measure(settings: Mapping[str, Any], seed: int) -> dict[str, float]:
         peers = [[sys.executable, __file__, "send", json.dumps([sender, seconds, settling, rate])]]
         peers += [[sys.executable, __file__, "transfer"]] if settings["beside"] else []
         command = [sys.executable, __file__, "receive", json.dumps([receiver, settling, str(report)])]
-        outcome = emulate(network(shape, shape), command, servers=peers, seed=seed)
+        back = varied(settings["jitter"], settings["hold"], shape)
+        outcome = emulate(network(shape, back), command, servers=peers, seed=seed)
         seen = json.loads(report.read_text())
     numbers = range(int(rate * (seconds + settling) / (8 * PACKET * TOGETHER)))
     sent = TOGETHER * sum(number * 8 * PACKET * TOGETHER / rate >= settling for number in numbers)
@@ -195,6 +197,12 @@ def losses(share: float, burst: float) -> dict[str, Any]:
     if burst <= 1:
         return {"loss": [{"bernoulli": {"probability": share}}]}
     return {"loss": [{"gilbert": {"ratio": share, "mean-burst": burst}}]}
+
+
+def varied(jitter: str, hold: str, shape: dict[str, Any]) -> dict[str, Any]:
+    """Describe the same direction of a link with a delay that varies, as jittered.toml does."""
+    described = Path(__file__).with_name("jittered.toml").read_text().replace("$hold", hold)
+    return tomllib.loads(described)["variants"]["jitter"][jitter]["network"]["links"]["0"] | shape
 
 
 def _dropped_bytes(direction: dict[str, Any]) -> float:
