@@ -1502,7 +1502,7 @@ class Rack:
 
     adapt_window: bool | Parameter | None = None
     """
-    Widen the reordering window when DSACKs report spurious retransmissions (default true).
+    Widen the reordering window when DSACKs report spurious retransmissions (default true; `earlybird-rt`: false).
     """
     expect_reordering: bool | Parameter | None = None
     """

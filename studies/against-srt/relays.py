@@ -202,7 +202,8 @@ def losses(share: float, burst: float) -> dict[str, Any]:
 def varied(jitter: str, hold: str, shape: dict[str, Any]) -> dict[str, Any]:
     """Describe the same direction of a link with a delay that varies, as jittered.toml does."""
     described = Path(__file__).with_name("jittered.toml").read_text().replace("$hold", hold)
-    return tomllib.loads(described)["variants"]["jitter"][jitter]["network"]["links"]["0"] | shape
+    change: dict[str, Any] = tomllib.loads(described)["variants"]["jitter"][jitter]["network"]["links"]["0"]
+    return change | shape
 
 
 def _dropped_bytes(direction: dict[str, Any]) -> float:

@@ -149,7 +149,13 @@ impl Config {
     /// reduction if the delay shows that the loss was congestion. The timer detects that nothing arrives at all: it is fine-grained,
     /// restarts while anything arrives, and F-RTO undoes it. docs/real-time-mode.md has the reasons.
     pub const fn earlybird_rt(deadline: Duration) -> Self {
-        let rack = RackConfig { expects_reordering: false, timeout_marks_first: true, ..RackConfig::RFC };
+        // A window that DSACKs have widened is reset after recoveries; a stream on a lossy path is in a single one for minutes.
+        let rack = RackConfig {
+            expects_reordering: false,
+            adapts_window: false,
+            timeout_marks_first: true,
+            ..RackConfig::RFC
+        };
         let rto = RtoConfig { tick: EARLYBIRD_RTO_MARGIN, floor: EARLYBIRD_RTO_MARGIN, ..RtoConfig::RFC };
         Self::rfc()
             // RFC 6928.

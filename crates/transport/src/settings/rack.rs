@@ -12,7 +12,7 @@ pub struct Rack {
     /// Whether a segment is given that time even before anything was ever reordered (default true; `earlybird-rt`: false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expect_reordering: Option<bool>,
-    /// Widen the reordering window when DSACKs report spurious retransmissions (default true).
+    /// Widen the reordering window when DSACKs report spurious retransmissions (default true; `earlybird-rt`: false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapt_window: Option<bool>,
     /// Recoveries without a DSACK after which a widened window is forgotten (default 16).

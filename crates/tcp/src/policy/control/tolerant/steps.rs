@@ -12,8 +12,10 @@ use earlybird_units::{Duration, Instant};
 pub(super) struct DelaySteps {
     explained: Duration,
     latest: Option<Arrival>,
-    /// The mean time between arrivals, smoothed as the RTT (RFC 6298), with a gain of 1/8.
+    /// The mean time between arrivals, smoothed as the RTT (RFC 6298), with a gain of 1/8; pauses of the source do not count.
     spacing: Duration,
+    /// The last step.
+    stepped_at: Option<Instant>,
 }
 
 /// A sample of the RTT.
@@ -28,27 +30,37 @@ struct Arrival {
 const LEAST: Duration = Duration::from_micros(2_500);
 /// Arrivals at more than this multiple of their usual distance follow a hold.
 const LONG_GAP: u64 = 2;
+/// The time for which a path counts as one with steps: some twenty of the round trips for which a queue stands.
+const MEMORY: Duration = Duration::from_secs(1);
 
 impl DelaySteps {
-    /// Returns the RTT without the steps.
-    pub(super) fn without_steps(&mut self, now: Instant, rtt: Duration, base: Duration) -> Duration {
+    /// Returns the RTT without the steps. `waited` is the time for which segments were in flight: the RTT, or longer after timeouts.
+    pub(super) fn without_steps(&mut self, now: Instant, rtt: Duration, base: Duration, waited: Duration) -> Duration {
         let excess = rtt.saturating_sub(base);
-        let rise = self.latest.map_or(Duration::ZERO, |latest| self.step(now - latest.at, rtt, excess, latest.excess));
+        let Some(latest) = self.latest.replace(Arrival { at: now, excess }) else { return rtt };
+        let rise = self.step(now - latest.at, waited, excess, latest.excess);
+        if rise > Duration::ZERO {
+            self.stepped_at = Some(now);
+        }
         self.explained = (self.explained + rise).min(excess);
-        self.latest = Some(Arrival { at: now, excess });
         rtt.saturating_sub(self.explained)
     }
 
+    /// Returns whether there was a step lately.
+    pub(super) fn are_recent(&self, now: Instant) -> bool {
+        self.stepped_at.is_some_and(|stepped_at| now < stepped_at + MEMORY)
+    }
+
     /// Returns the rise of the delay if nothing arrived meanwhile, after `gap` without arrivals, and counts that.
-    fn step(&mut self, gap: Duration, rtt: Duration, excess: Duration, before: Duration) -> Duration {
-        let rise = excess.saturating_sub(before).min(gap);
-        // A segment sent after the last arrival follows a pause of the source.
-        let is_hold = self.spacing > Duration::ZERO && gap > self.spacing * LONG_GAP && rtt >= gap;
-        let usual = gap.min(self.spacing * (2 * LONG_GAP));
-        // ACKs that arrive together are one arrival.
-        if gap > Duration::ZERO {
-            self.spacing = if self.spacing == Duration::ZERO { gap } else { (self.spacing * 7 + usual) / 8 };
+    fn step(&mut self, gap: Duration, waited: Duration, excess: Duration, before: Duration) -> Duration {
+        // A segment sent after the last arrival follows a pause of the source. ACKs that arrive together are one arrival.
+        if gap > waited || gap == Duration::ZERO {
+            return Duration::ZERO;
         }
+        let rise = excess.saturating_sub(before).min(gap);
+        let is_hold = self.spacing > Duration::ZERO && gap > self.spacing * LONG_GAP;
+        let usual = gap.min(self.spacing * (2 * LONG_GAP));
+        self.spacing = if self.spacing == Duration::ZERO { gap } else { (self.spacing * 7 + usual) / 8 };
         if is_hold && rise >= LEAST { rise } else { Duration::ZERO }
     }
 }
@@ -72,7 +84,7 @@ mod tests {
                 // Packets do not overtake one another.
                 latest = latest.max(sent + rtt);
                 let rtt = latest.saturating_sub(sent);
-                let rest = steps.without_steps(Instant::ZERO + latest, rtt, BASE);
+                let rest = steps.without_steps(Instant::ZERO + latest, rtt, BASE, rtt);
                 rest.saturating_sub(BASE).as_nanos() / 1_000_000
             })
             .collect()
@@ -109,8 +121,20 @@ mod tests {
     fn a_queue_that_fills_in_a_pause_of_the_source_is_one() {
         let mut steps = DelaySteps::default();
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-        (0..20).for_each(|step| _ = steps.without_steps(at(3 * step), BASE, BASE));
+        (0..20).for_each(|step| _ = steps.without_steps(at(3 * step), BASE, BASE, BASE));
         let rtt = BASE + Duration::from_millis(40);
-        assert_eq!(steps.without_steps(at(2_000), rtt, BASE), rtt);
+        assert_eq!(steps.without_steps(at(2_000), rtt, BASE, rtt), rtt);
+    }
+
+    /// The symptom: the second between the handshake and the first frame counted as the usual distance of arrivals, so that for a second
+    /// of the stream no step was found, and a stream with jitter began with half of its window.
+    #[test]
+    fn a_pause_before_the_first_frame_does_not_hide_steps() {
+        let mut steps = DelaySteps::default();
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        _ = steps.without_steps(at(60), BASE, BASE, BASE);
+        (0..5).for_each(|step| _ = steps.without_steps(at(1_060 + 3 * step), BASE, BASE, BASE));
+        let rtt = BASE + Duration::from_millis(40);
+        assert_eq!(steps.without_steps(at(1_115), rtt, BASE, rtt), BASE);
     }
 }
