@@ -32,11 +32,11 @@ def transmit(
 
     Returns the last report. Names are SRT's where the meaning is the same: ``timepoint``, the time of day (ISO 8601,
     UTC); ``time_s``; ``peers``, connections that are ready; ``reconnects``; ``refusal``, why the last attempt to
-    connect failed, if that is known; ``foreign``, the last message of another protocol at the relay's port and its
-    sender; ``notice``, the last event of the end that is no relay, such as a sender that was refused; ``units`` and
-    ``bytes`` read from the source or received; ``bytesOut`` delivered, counted for each receiver; ``pktSndDrop``, units
-    dropped before they were sent, or given up later; ``pktRetrans``, retransmitted segments; ``pktRcvDrop``, units that
-    were incomplete at their playout time; ``pktRcvBelated``, units that arrived late; ``refused``, units that the
+    connect failed, if that is known; ``foreign``, other protocols at the relay's port, each with its last sender;
+    ``notice``, the last event of the end that is no relay, such as a sender that was refused; ``units`` and ``bytes``
+    read from the source or received; ``bytesOut`` delivered, counted for each receiver; ``pktSndDrop``, units dropped
+    before they were sent, or given up later; ``pktRetrans``, retransmitted segments; ``pktRcvDrop``, units that were
+    incomplete at their playout time; ``pktRcvBelated``, units that arrived late; ``refused``, units that the
     destination did not read; ``pktRcvUndecrypt``, datagrams that were not made with the key; ``unitsLeft`` and
     ``bytesLeft``, not read two seconds after the last playout, when the relay was asked to end; ``msRcvBuf``;
     ``msRTT``; ``pktCongestionWindow``; ``pktFlightSize``; ``connections``, for each that is ready ``address``,

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-/// The last message of another protocol: its name and the sender.
+/// The last message of each other protocol: its name and the sender.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Foreign(Arc<Mutex<Option<Message>>>);
+pub(crate) struct Foreign(Arc<Mutex<Vec<Message>>>);
 
 type Message = (&'static str, SocketAddr);
 
@@ -30,8 +30,10 @@ const PORT: [u8; 2] = crate::message::TCP_PORT_OVER_UDP.to_be_bytes();
 const SEALED_KINDS: std::ops::RangeInclusive<u8> = 1..=5;
 /// The name of RTP.
 const RTP: &str = "RTP";
-/// The largest beginning of a TCP stream that is read: an RTMP client's first message has 1537 bytes (RTMP specification 1.0 §5.2).
+/// The largest beginning of a TCP stream that is read: an RTMP client's first message has 1537 bytes.
 const BEGINNING: usize = 2048;
+/// Bytes of that message behind its version (RTMP specification 1.0 §5.2.3).
+const RTMP_BYTES: usize = 1536;
 /// The time that a TCP client may take to send it.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 /// The ports that are left to other servers, which may start later (RFC 6335 §6: system ports).
@@ -41,12 +43,14 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Foreign {
     fn set(&self, message: Message) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|(name, _)| *name != message.0);
+        all.push(message);
     }
 
-    /// Returns the last message.
-    pub(crate) fn get(&self) -> Option<Message> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the last message of each protocol, the newest last.
+    pub(crate) fn get(&self) -> Vec<Message> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -113,8 +117,8 @@ pub(crate) fn of_stream(beginning: &[u8]) -> Option<&'static str> {
     Some(match beginning {
         // RFC 8446 §5.1: a handshake record.
         [0x16, 3, ..] => "TLS",
-        // RTMP specification 1.0 §5.2: version 3, a time and four zeros.
-        [3, _, _, _, _, 0, 0, 0, 0, ..] => "RTMP",
+        // RTMP specification 1.0 §5.2: version 3 and 1536 bytes, in which `FFmpeg` has a version of its own where the specification has zeros.
+        [3, rest @ ..] if rest.len() >= RTMP_BYTES => "RTMP",
         _ if beginning.windows(8).take(256).any(|part| part == b"RTSP/1.0") => "RTSP",
         _ if METHODS.iter().any(|method| beginning.starts_with(method)) => "HTTP",
         _ if beginning.starts_with(b"SSH-") => "SSH",
@@ -137,7 +141,7 @@ pub(crate) fn watch_tcp(address: SocketAddr, foreign: &Foreign) {
     }
 }
 
-fn accept(listener: &TcpListener, seen: &Weak<Mutex<Option<Message>>>) {
+fn accept(listener: &TcpListener, seen: &Weak<Mutex<Vec<Message>>>) {
     while let Some(foreign) = seen.upgrade().map(Foreign) {
         if let Ok((stream, from)) = listener.accept() {
             let beginning = read_beginning(stream).unwrap_or_default();
@@ -155,7 +159,11 @@ fn read_beginning(mut stream: TcpStream) -> io::Result<Vec<u8>> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(READ_TIMEOUT))?;
     let mut beginning = vec![0; BEGINNING];
-    let length = stream.read(&mut beginning)?;
+    let mut length = stream.read(&mut beginning)?;
+    // One more read, for a client whose first message has several segments.
+    if beginning[0] == 3 && (1..=RTMP_BYTES).contains(&length) {
+        length += stream.read(&mut beginning[length..])?;
+    }
     beginning.truncate(length);
     Ok(beginning)
 }

@@ -170,7 +170,7 @@ impl<'a> Relay<'a> {
 }
 
 /// Returns a refusal as text, with the protocol that the peer speaks if that is known.
-fn explain(refusal: Refusal, foreign: Option<(&str, SocketAddr)>) -> String {
+fn explain(refusal: Refusal, foreign: Option<&(&str, SocketAddr)>) -> String {
     match (refusal, foreign) {
         (Refusal::NotARelay | Refusal::NoAnswer | Refusal::NoAnswerInsecure, Some((name, _))) => {
             format!("{}: this is {name}", Refusal::NotARelay)
@@ -287,8 +287,11 @@ impl<'a> RelayApp<'a> {
             at: stack.now(),
             peers: ready().count(),
             reconnects: self.peers.connected.saturating_sub(1),
-            refusal: refusal.map(|refusal| explain(refusal, foreign)),
-            foreign: foreign.map(|(name, from)| format!("{name} from {from}")),
+            refusal: refusal.map(|refusal| explain(refusal, foreign.last())),
+            foreign: (!foreign.is_empty()).then(|| {
+                let each: Vec<_> = foreign.iter().map(|(name, from)| format!("{name} from {from}")).collect();
+                each.join(", ")
+            }),
             notice: match &self.end {
                 LocalEnd::Sending { source, .. } => source.notice.get(),
                 LocalEnd::Receiving { sink, .. } => sink.notice(),

@@ -16,7 +16,7 @@ pub struct Report {
     pub reconnects: u64,
     /// The reason for which the last attempt to connect failed, if known.
     pub refusal: Option<String>,
-    /// The last message of another protocol that arrived at the relay's port, and its sender.
+    /// Other protocols that arrived at the relay's port, each with the sender of its last message.
     pub foreign: Option<String>,
     /// The last event of the local end, such as a sender that was refused.
     pub notice: Option<String>,

@@ -170,10 +170,11 @@ class _Events:
 
     def __call__(self, report: dict[str, Any]) -> None:
         # Once for each protocol: messages of a stranger must not fill the log.
-        name = (report["foreign"] or "").partition(" from ")[0]
-        if name and name not in self._foreign:
-            echo_status(f"At the port of the relay arrives {report['foreign']}: it is dropped.")
-        self._foreign.add(name)
+        for message in (report["foreign"] or "").split(", "):
+            name = message.partition(" from ")[0]
+            if name and name not in self._foreign:
+                echo_status(f"At the port of the relay arrives {message}: it is dropped.")
+            self._foreign.add(name)
         # Other levels have it in their lines.
         if self._level is LogLevel.WARNING and report["refusal"] not in (None, self._refusal):
             echo_status(f"Not connected: {report['refusal']}.")
