@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import shlex
+import sys
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as Xml
 
@@ -263,3 +264,21 @@ def test_the_example_of_the_action_has_thresholds_of_criteria() -> None:
     from earlybird.assessment.thresholds import read_thresholds
 
     assert read_thresholds(REPOSITORY / ".github" / "actions" / "assess" / "assess.toml")
+
+
+def test_the_published_table_has_a_line_per_criterion_and_a_column_per_control(assessed: Callable[..., Any]) -> None:
+    sys.path.insert(0, str(REPOSITORY / "tools"))
+    import assessment as published
+
+    found = [assessed(name, criteria=["7.11"], against=["cubic-rack"], budget=0.0) for name in ("sack", "copa")]
+    lines = published.page(found).splitlines()
+    (title,) = (line for line in lines if line.startswith("| RFC"))
+    rows = [line for line in lines if line.startswith("| 7.11 |")]
+    assert title.count("|") == 6
+    assert [line.count("|") for line in rows] == [6, 6]
+    assert any("copa: " in line for line in lines)
+
+
+def test_the_published_page_has_all_criteria() -> None:
+    text = (REPOSITORY / "docs" / "results" / "assessment.md").read_text(encoding="utf-8")
+    assert all(one.title in text for one in (*criteria().values(), *excluded()))

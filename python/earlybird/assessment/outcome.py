@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -142,13 +143,10 @@ def comparisons(rows: Sequence[Row]) -> list[Comparison]:
     90 % interval of the difference lies within the margin, in both directions (Schuirmann, "A comparison of the two
     one-sided tests procedure", Journal of Pharmacokinetics and Biopharmaceutics 15, 1987).
     """
-    compared = [row for row in rows if row.others and row.is_measured and row.advantage.is_bounded]
-    chances = [_chance(row) for row in compared]
-    found = {
-        row.criterion.name: _comparison(row, is_found=is_found)
-        for row, is_found in zip(compared, discoveries(chances, FALSE), strict=True)
-    }
-    return [found.get(row.criterion.name, "") for row in rows]
+    compared = [bool(row.others) and row.is_measured and row.advantage.is_bounded for row in rows]
+    chances = [_chance(row) for row in itertools.compress(rows, compared)]
+    found = iter(discoveries(chances, FALSE))
+    return [_comparison(row, is_found=next(found)) if has else "" for row, has in zip(rows, compared, strict=True)]
 
 
 def _chance(row: Row) -> float:
