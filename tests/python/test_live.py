@@ -21,6 +21,7 @@ from rich.console import Console
 
 from earlybird.cli.live import SECONDS, SIGNS, Minute, Screen, curve, relay_line
 from earlybird.cli.prometheus import METRICS, MOST_CONNECTIONS, STALE, LastReport, serving
+from earlybird.cli.transmit import LogLevel, _shown
 from earlybird.errors import InputError
 from earlybird.plots.chart import Curve
 from earlybird.plots.states import relay_panels
@@ -52,6 +53,7 @@ def report(second: float, **changes: object) -> dict[str, Any]:
         "refused": 0,
         "refusedConnections": 0,
         "foreign": None,
+        "notice": None,
         "msRcvBuf": 118.0,
         "msRTT": 43.2,
         "pktCongestionWindow": 34.0,
@@ -364,3 +366,22 @@ def test_slow_clients_of_prometheus_took_a_thread_each_for_ever(monkeypatch: pyt
 def test_what_is_no_port_is_reported(address: str) -> None:
     with pytest.raises(InputError, match="give a port"), serving(address):
         pass
+
+
+@pytest.mark.parametrize("level", [LogLevel.WARNING, LogLevel.INFO])
+def test_a_refused_sender_is_reported_once(capsys: pytest.CaptureFixture[str], level: LogLevel) -> None:
+    with ExitStack() as files:
+        show = _shown(files, "a relay", level)
+        events = [None, "SRT: 192.0.2.1 was refused: another streamid", *9 * ["SRT: 192.0.2.2 sends"]]
+        for second, notice in enumerate(events):
+            show(report(second, notice=notice))
+    lines = [line for line in capsys.readouterr().err.splitlines() if "SRT" in line]
+    assert lines == ["1 s: SRT: 192.0.2.1 was refused: another streamid.", "2 s: SRT: 192.0.2.2 sends."]
+
+
+def test_a_table_shows_the_last_event_of_the_local_end() -> None:
+    console = Console(file=io.StringIO(), width=100, force_terminal=True)
+    with Screen("a relay", console) as screen:
+        screen.take(report(1, notice="SRT: 192.0.2.2 sends"))
+    assert isinstance(console.file, io.StringIO)
+    assert "SRT: 192.0.2.2 sends." in console.file.getvalue()

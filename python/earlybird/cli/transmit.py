@@ -79,7 +79,8 @@ def command(
         LogLevel,
         typer.Option(
             help="What is told on the error stream: errors; warnings (why no relay connects, other protocols at the"
-            " port); info: also the state, a table on a terminal; debug: lines, also connections that come or go."
+            " port, senders by SRT or RTMP that come, go or are refused);"
+            " info: also the state, a table on a terminal; debug: lines, also connections that come or go."
         ),
     ] = LogLevel.INFO,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="The same as --log-level error.")] = False,
@@ -166,6 +167,7 @@ class _Events:
         self._level = level
         self._foreign: set[str] = set()
         self._refusal: str | None = None
+        self._notice: str | None = None
         self._addresses: dict[str, float] = {}
 
     def __call__(self, report: dict[str, Any]) -> None:
@@ -175,6 +177,9 @@ class _Events:
             if name and name not in self._foreign:
                 echo_status(f"At the port of the relay arrives {message}: it is dropped.")
             self._foreign.add(name)
+        if report["notice"] not in (None, self._notice):
+            echo_status(f"{report['time_s']:.0f} s: {report['notice']}.")
+        self._notice = report["notice"]
         # Other levels have it in their lines.
         if self._level is LogLevel.WARNING and report["refusal"] not in (None, self._refusal):
             echo_status(f"Not connected: {report['refusal']}.")
@@ -210,7 +215,6 @@ class _Lines:
     def __init__(self) -> None:
         self._next = 0.0
         self._peer_state: tuple[object, ...] = ()
-        self._notice: str | None = None
         self._last: dict[str, Any] | None = None
 
     def __enter__(self) -> Callable[[dict[str, Any]], None]:
@@ -222,9 +226,6 @@ class _Lines:
 
     def _take(self, report: dict[str, Any]) -> None:
         self._last = report
-        if report.get("notice") != self._notice:
-            self._notice = report["notice"]
-            echo_status(f"{report['time_s']:.0f} s: {self._notice}.")
         peer_state = (report["peers"], report["refusal"])
         if report["time_s"] >= self._next or peer_state != self._peer_state:
             echo_status(live.relay_line(report))
