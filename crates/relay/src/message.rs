@@ -68,7 +68,7 @@ impl std::fmt::Display for Refusal {
                 "the other side uses another protocol version: use the same earlybird, and the same `transport`, on both"
             }
             Self::Full => "the other side serves its maximum of relays: see `maxpeers`",
-            Self::NotPermitted => "the other side does not permit this with this key: see `keys` there",
+            Self::NotPermitted => "the key of the caller does not permit this: see `keys` of the listener",
             Self::Undecrypted => "datagrams arrive that were made with another passphrase, or with none",
             Self::NoAnswer => "no answer: wrong passphrase, or nothing listens",
             Self::NoAnswerInsecure => "no answer: nothing listens, or it has a passphrase",
