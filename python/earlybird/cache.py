@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -56,7 +57,8 @@ def keep(kind: str, key: str, content: bytes) -> None:
         temporary.write_bytes(content)
         temporary.rename(folder / key)
     except OSError:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def hashed(*parts: str) -> str:
