@@ -1,4 +1,4 @@
-"""What an earlier report computed is used once more, and only if nothing that it follows from has changed."""
+"""Results of an earlier report are used once more only if nothing that they follow from has changed."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_second_report_reduced_every_run_and_drew_every_picture_once_more(
     assert store_bytes(tmp_path / "second") == store_bytes(tmp_path / "first")
 
 
-def test_a_run_that_was_made_meanwhile_is_reduced_alone(
+def test_only_a_run_that_was_made_meanwhile_is_reduced(
     study: Study, results: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del folder
