@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from importlib import import_module
@@ -21,6 +22,7 @@ from typer.testing import CliRunner
 
 from conftest import HUNG, REPOSITORY
 from earlybird.cli.application import application as program
+from earlybird.extras import MissingPackageError
 from earlybird.loading import resolve
 from earlybird.planning.measured.kinds import kind_of
 from earlybird.planning.planner import PlanRequest, plan
@@ -115,6 +117,43 @@ def test_a_film_is_sent_and_removed_when_the_plan_ends(client: TestClient, tmp_p
     _, page = planned(client, [("clip", ("my film.mp4", film))], bitrate="")
     assert "my film.mp4" in page
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_film_as_viewers_see_it_was_only_in_the_command(client: TestClient, tmp_path: Path) -> None:
+    address, page = planned(client, watch="on", bitrate="1Mb/s", duration="5s")
+    assert f'<source src="{address}/seen.mp4" type="video/mp4">' in page
+    assert re.search(r'<figcaption id="film"[^>]*>0\.0 to 5\.0 s of session \d, .* Frozen pictures: cubic', page)
+    assert re.search(r'<input type="checkbox" id="watch"[^>]* checked>', page)
+    whole = client.get(f"{address}/seen.mp4")
+    assert whole.headers["content-type"] == "video/mp4"
+    assert whole.content[4:8] == b"ftyp"
+    part = client.get(f"{address}/seen.mp4", headers={"range": "bytes=4-7"})
+    assert (part.status_code, part.content) == (206, b"ftyp")
+    assert str(tmp_path) not in page
+    client.__exit__()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_film_was_kept_longer_than_its_plan(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "MOST_KEPT", 2)
+    first, _ = planned(client, watch="on", duration="2s")
+    for _ in range(2):
+        planned(client)
+    assert client.get(f"{first}/seen.mp4").status_code == 404
+    assert list(Path(tempfile.gettempdir()).glob("earlybird-film-*")) == []
+
+
+def test_an_error_in_drawing_is_shown_in_the_place_of_the_film(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise MissingPackageError("This needs the package av, which is not installed.")
+
+    monkeypatch.setattr("earlybird.planning.planner.watch.watch", refuse, raising=False)
+    address, page = planned(client, watch="on")
+    assert "There is no film: This needs the package av, which is not installed." in page
+    assert "Stay with cubic" in page
+    assert client.get(f"{address}/seen.mp4").status_code == 404
 
 
 def test_remarks_on_a_film_are_shown() -> None:
@@ -271,7 +310,7 @@ def test_the_form_takes_the_words_of_the_command(client: TestClient) -> None:
     assert "Queue of the link: 64kB, 500ms, 100 (packets), codel, … Default: rate × round trip." in page
     assert 'value="4Mb/s"' in page
     assert 'value="1%"' in page
-    assert set(ALL) - {"measured"} <= set(import_module("inspect").signature(_command()).parameters)
+    assert set(ALL) - {"measured", "watch"} <= set(import_module("inspect").signature(_command()).parameters)
 
 
 def _command() -> Any:  # noqa: ANN401, as typer has commands

@@ -114,6 +114,19 @@ def test_a_plan_is_made_with_the_keyboard(page: Tab, address: str) -> None:
     assert page.value("document.getElementById('rtt').value") == "40ms"
 
 
+def test_the_film_as_viewers_see_it_plays_and_has_a_description(page: Tab, address: str) -> None:
+    page.open(f"{address}?{QUICK.replace('20s', '5s')}")
+    fill(page, bitrate="1Mb/s", rate="10Mb/s", rtt="40ms", watch="")
+    page.press(" ")
+    assert page.value("document.getElementById('watch').checked")
+    page.press("Enter")
+    page.wait("document.querySelector('#result video')?.readyState >= 2")
+    assert page.value("document.querySelector('#result video').videoWidth") == 1280
+    described = "document.getElementById(document.querySelector('#result video').getAttribute('aria-describedby'))"
+    assert "Frozen pictures: cubic" in str(page.value(f"{described}.textContent"))
+    check_layout(page)
+
+
 def test_tab_reaches_everything_and_the_focus_is_seen(page: Tab, address: str) -> None:
     page.open(f"{address}?{QUICK}")
     page.value("document.querySelectorAll('details').forEach((each) => each.open = true)")

@@ -260,7 +260,7 @@ class Plan:
         *,
         seconds: float = WATCH_SECONDS,
         senders: Sequence[str] = (),
-        progress: bool = False,
+        progress: bool | Report = False,
     ) -> Watched:
         """
         Write the film as the viewers of today's sender and the recommended one see it, side by side.
@@ -274,7 +274,7 @@ class Plan:
         senders
             Further senders of the plan to show; up to four fit.
         progress
-            Show the progress on the terminal.
+            Show the progress on the terminal; or a function, which is called with parts that are done and all parts.
 
         Returns
         -------

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from earlybird.planning.canvas import Image
     from earlybird.planning.planner import CandidateResult, Plan
     from earlybird.planning.session import Session
+    from earlybird.progress import Report
 
 __all__ = ["Watched", "check", "check_senders", "watch"]
 
@@ -32,6 +33,7 @@ MOST: Final = 4  # viewers side by side
 BEFORE: Final = 0.1  # share of a part that lies before its first freeze
 NO_ANSWER: Final = 2.0
 """Seconds after which playback starts where no delay is enough: the default of `earlybird quality`."""
+PARTS: Final = 100  # in which the progress of drawing is reported to a function
 PALETTE_SAMPLES: Final = 24  # times from which the colours of a GIF are taken
 
 
@@ -84,12 +86,17 @@ class Watched:
         return f"the one that decides the answer: nine of ten need no more with {self.plan.choice.candidate.name}"
 
     def __str__(self) -> str:
-        """Return what is shown."""
+        """Return the file, and what is shown."""
+        return f"{self.path}: {self.text}"
+
+    @property
+    def text(self) -> str:
+        """The part of the session, the startup delay, and for how long each picture is frozen."""
         frozen = ", ".join(
             f"{viewer.result.candidate.name} {viewer.frozen_in(self.start, self.end):.1f} s" for viewer in self.viewers
         )
         return (
-            f"{self.path}: {self.start:.1f} to {self.end:.1f} s of session {self.session.seed}, {self._session}. All "
+            f"{self.start:.1f} to {self.end:.1f} s of session {self.session.seed}, {self._session}. All "
             f"players start after {delay_text(self.delay)}. Frozen pictures: {frozen}."
         )
 
@@ -136,11 +143,15 @@ def _counted(images: Iterable[Image], count: int, advance: Callable[[float], Non
         advance(number / count)
 
 
-def watch(plan: Plan, path: str | Path, *, seconds: float, senders: Sequence[str], progress: bool) -> Watched:
+def watch(plan: Plan, path: str | Path, *, seconds: float, senders: Sequence[str], progress: bool | Report) -> Watched:
     """Write the film of a plan, as `Plan.watch` does."""
     check_outputs({"watch": path}, {"film": plan.stream.clip.path})
     check(Path(path))
     watched = Watched.of(plan, Path(path), seconds, senders)
+    if callable(progress):
+        report = progress
+        watched.draw(lambda share: report(round(share * PARTS), PARTS))
+        return watched
     if not progress:
         watched.draw(lambda _: None)
         return watched

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from earlybird.errors import InputError
+from earlybird.errors import EarlybirdError, InputError
 from earlybird.media import remarks_on
 from earlybird.planning import answer, plot, scenario_file, view
 from earlybird.plots.layout import PHONE
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from earlybird.clip import Clip
     from earlybird.planning.planner import Plan
     from earlybird.plots.chart import Chart
+    from earlybird.progress import Report
 
+FILM: Final = "seen.mp4"
 DRAWING: Final = threading.Lock()  # of the JavaScript engine that draws, which is one for the process
 
 
@@ -30,6 +32,37 @@ class Row:
 
     cells: list[str]
     is_choice: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Film:
+    """The film as the viewers of two senders see it, or why there is none; `remove` it when it is not needed."""
+
+    text: str
+    folder: tempfile.TemporaryDirectory[str] | None = None
+
+    @classmethod
+    def of(cls, plan: Plan, progress: Report) -> Film:
+        """Draw it."""
+        folder = tempfile.TemporaryDirectory(prefix="earlybird-film-")
+        try:
+            return cls(plan.watch(Path(folder.name) / FILM, progress=progress).text, folder)
+        except EarlybirdError as error:
+            folder.cleanup()
+            return cls(f"There is no film: {error}")
+        except BaseException:
+            folder.cleanup()
+            raise
+
+    @property
+    def path(self) -> Path | None:
+        """The file."""
+        return Path(self.folder.name) / FILM if self.folder else None
+
+    def remove(self) -> None:
+        """Remove the file."""
+        if self.folder:
+            self.folder.cleanup()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,10 +79,11 @@ class Answer:
     facts: list[str]
     files: dict[str, str]  # to download, by name
     chart: Chart
+    film: Film | None = None  # the film as viewers see it, if it was asked for
     _pictures: dict[tuple[bool, bool], bytes] = dataclasses.field(default_factory=dict)
 
     @classmethod
-    def of(cls, plan: Plan) -> Answer:
+    def of(cls, plan: Plan, film: Film | None = None) -> Answer:
         """Write a plan."""
         return cls(
             plan.answer,
@@ -62,6 +96,7 @@ class Answer:
             list(plan.path.facts),
             _files(plan),
             dataclasses.replace(plot.chart(plan), title="", caption=""),
+            film,
         )
 
     def picture(self, *, is_narrow: bool, is_dark: bool) -> bytes:

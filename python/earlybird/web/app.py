@@ -72,6 +72,7 @@ class Pages:
             Route("/plans/{name}", self.show),
             Route("/plans/{name}/cancel", self.cancel, methods=["POST"]),
             Route("/plans/{name}/plan.svg", self.picture),
+            Route("/plans/{name}/seen.mp4", self.film),
             Route("/plans/{name}/{file}", self.file),
             Route("/assets/style.css", self.style),
             Mount("/assets", StaticFiles(directory=ASSETS)),
@@ -136,6 +137,12 @@ class Pages:
         is_narrow, is_dark = "narrow" in request.query_params, "dark" in request.query_params
         svg = await run_in_threadpool(answer.picture, is_narrow=is_narrow, is_dark=is_dark)
         return Response(svg, media_type="image/svg+xml")
+
+    async def film(self, request: Request) -> Response:
+        """Return the film as viewers see it, in parts too, which browsers ask for to seek."""
+        answer = self._answer_of(request)
+        path = answer.film.path if answer and answer.film else None
+        return Response(GONE, 404) if path is None else FileResponse(path, media_type="video/mp4")
 
     async def file(self, request: Request) -> Response:
         """Return a file of a plan."""

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from earlybird.planning.path import Measurements
 
 FILES: Final = "measured"
+WATCH_HELP: Final = (
+    "Draw the film side by side as the viewers of today's sender and of the recommended one see it: 30 s."
+)
 MOST_SESSIONS: Final = 1000  # of each sender: a few minutes for a film of some Mb/s
 QUESTIONS: Final = {"what is sent": "bitrate", "how fast is the line": "rate", "how long is the round trip": "rtt"}
 """Fields of errors that ask a question instead of naming an option."""
@@ -35,17 +38,19 @@ class Field:
 
     name: str
     label: str
-    kind: str = "text"  # or select, file, files, number
+    kind: str = "text"  # or select, file, files, number, checkbox
 
     @property
     def help(self) -> str:
         """The description of the option."""
+        if self.name == "watch":
+            return WATCH_HELP
         return _file_help() if self.name == FILES else str(_option(self.name).help)
 
     @property
     def default(self) -> str:
         """The value that an empty field has; nothing if none is described."""
-        if self.kind in ("file", "files"):
+        if self.kind in ("file", "files", "checkbox"):
             return ""
         shown = _option(self.name).show_default
         value = inspect.signature(plan_command.command).parameters[self.name].default
@@ -101,7 +106,7 @@ GROUPS: Final = (
     ),
     Group(
         "Senders",
-        (Field("baseline", "Your sender today"),),
+        (Field("baseline", "Your sender today"), Field("watch", "Film side by side", "checkbox")),
         (
             Field("transport", "Senders to compare (separated by spaces)"),
             Field("max_late", "Late frames allowed"),
@@ -119,6 +124,7 @@ def request_of(values: Mapping[str, str], clip: Path | None, measured: Sequence[
     """Return the request of a filled form; empty fields have their defaults."""
     given: dict[str, Any] = {name: text for name in ALL if (text := values.get(name, "").strip())}
     given.pop("clip", None)  # the name of the file; so has `measured`
+    given.pop("watch", None)  # of the answer
     if names := given.pop("transport", None):
         given["transports"] = re.split(r"[\s,]+", names)
     if outages := given.pop("outage", None):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from earlybird.errors import EarlybirdError, ScenarioError
 from earlybird.planning.planner import plan
-from earlybird.web.answer import Answer
+from earlybird.web.answer import Answer, Film
 from earlybird.web.uploads import without_folders
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ class Job:
     name: str = dataclasses.field(default_factory=lambda: secrets.token_urlsafe(9))
     state: State = "waiting"
     done: int = 0
-    total: int = 0  # sessions of this step
+    total: int = 0  # sessions of this step, or parts of the film
+    is_drawn: bool = False  # whether the film is drawn
     answer: Answer | None = None
     error: str = ""
     _unwanted: threading.Event = dataclasses.field(default_factory=threading.Event)
@@ -63,7 +64,8 @@ class Job:
         try:
             self._report(0, 0)
             self.state = "computing"
-            self.answer = Answer.of(plan(self.request, progress=self._report))
+            found = plan(self.request, progress=self._report)
+            self.answer = Answer.of(found, Film.of(found, self._report_drawing) if self.values.get("watch") else None)
             self.state = "done"
         except CancelledError:
             self.state = "cancelled"
@@ -74,6 +76,15 @@ class Job:
             raise
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+    def remove(self) -> None:
+        """Remove the film of the answer."""
+        if self.answer and self.answer.film:
+            self.answer.film.remove()
+
+    def _report_drawing(self, done: int, total: int) -> None:
+        self.is_drawn = True
+        self._report(done, total)
 
     def _report(self, done: int, total: int) -> None:
         if self._unwanted.is_set():
@@ -97,7 +108,7 @@ class Jobs:
         """Compute a plan when those before it are done; raise BusyError if too many wait."""
         self.check_is_free()
         for name in [name for name, one in self._jobs.items() if one.is_ended][: 1 - MOST_KEPT]:
-            del self._jobs[name]
+            self._jobs.pop(name).remove()
         self._jobs[job.name] = job
         self._pool.submit(job.compute)
 
@@ -115,3 +126,5 @@ class Jobs:
         for job in self._jobs.values():
             job.cancel()
         self._pool.shutdown()
+        for job in self._jobs.values():
+            job.remove()
