@@ -16,6 +16,7 @@ from earlybird.clip import MediaError
 from earlybird.planning.answer import answer
 from earlybird.planning.ladder import PLAYERS, Ladder, Viewing, ladder_of_manifest, parse_ladder
 from earlybird.planning.planner import Plan, PlanRequest
+from earlybird.planning.session import scenario
 from earlybird.planning.stream import StreamSpec, synthetic_clip
 from earlybird.planning.view import Fitting, cells, explanation, fitting, headings
 
@@ -77,7 +78,8 @@ def test_renditions_that_were_never_played_are_left_out_first() -> None:
 
 def test_a_web_server_was_set_without_the_limit_that_was_simulated(lossy: Plan) -> None:
     lines = "\n".join(lossy.instructions)
-    assert "net.ipv4.tcp_notsent_lowat=131072" in lines
+    simulated = scenario(lossy.path, lossy.stream, lossy.choice.candidate)["endpoint"]["unsent-limit"]
+    assert f"net.ipv4.tcp_notsent_lowat={simulated}" in lines
     assert "net.ipv4.tcp_congestion_control=bbr" in lines
     assert "transmit" not in lines
 

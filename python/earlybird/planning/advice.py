@@ -6,6 +6,7 @@ import math
 import shlex
 from typing import TYPE_CHECKING, Final
 
+from earlybird.planning.ladder import UNSENT_LIMIT
 from earlybird.planning.server_settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ OVERHEAD: Final = 2  # ... of which half is for its own bookkeeping (`tcp_adv_wi
 UNSENT: Final = 0.1
 """Seconds of film that wait in the kernel unsent: as little as keeps the sender busy between two wake-ups."""
 LEAST_UNSENT: Final = 16 * 1024
-UNSENT_LIMIT: Final = 131072  # the default of `endpoint.unsent-limit` with players that abandon segments
 
 IN_THE_KERNEL: Final = {
     "cubic": "cubic",

@@ -25,6 +25,9 @@ Player: TypeAlias = Literal["hls.js", "dash.js", "shaka"]
 PLAYERS: Final[tuple[Player, ...]] = get_args(Player)
 DEFAULT_PLAYER: Final[Player] = "hls.js"
 
+UNSENT_LIMIT: Final = 131072
+"""Bytes that wait unsent in the server's socket, simulated and advised: docs/web-server.md has what they do."""
+
 NOTICEABLE_SHORTFALL: Final = 0.05
 """Share of the highest rate by which a sender's quality must be higher for a change (our choice)."""
 

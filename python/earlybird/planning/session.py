@@ -13,7 +13,7 @@ import numpy as np
 from earlybird.loading import resolve
 from earlybird.planning import beside
 from earlybird.planning.beside import LEAD, NONE
-from earlybird.planning.ladder import Viewing
+from earlybird.planning.ladder import UNSENT_LIMIT, Viewing
 from earlybird.player import LATE_SHARE_ALLOWED, Playback, Timeliness, play
 
 if TYPE_CHECKING:
@@ -94,6 +94,8 @@ class Session:
 def scenario(path: NetworkPath, stream: StreamSpec, candidate: Candidate, delay: float | None = None) -> dict[str, Any]:
     """Write the session as a scenario; `delay`, from writing to playing, is for senders that give up what is late."""
     endpoint = {"profile": "linux", "transport": candidate.transport, **candidate.settings}
+    if stream.ladder is not None:
+        endpoint["unsent-limit"] = UNSENT_LIMIT
     if candidate.transport == "srt":
         endpoint["srt"] = {"fit-playback-delay": True}
     flow: dict[str, Any] = {"name": GROUP, "from": "sender", "to": "viewer", "application": stream.application()}
