@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from earlybird.errors import InputError, ScenarioError
+from earlybird.errors import InputError
 from earlybird.executors import threads
-from earlybird.formatting import format_rate
 from earlybird.lazy import LateModule
-from earlybird.loading import resolve
 from earlybird.media import film_of
 from earlybird.planning.advice import advice, repeat_measurement, router_advice, server_settings
-from earlybird.planning.answer import answer, cake_mends, document, may_be_faster
+from earlybird.planning.answer import answer, cake_mends, document
 from earlybird.planning.beside import MOST_VIEWERS, NONE, checked, is_fifo, usual
 from earlybird.planning.candidates import BASELINE, Candidate, candidates
+from earlybird.planning.checks import check_it_fits, check_line, check_outages, fits
 from earlybird.planning.estimates import FormulaEstimate, formula_estimate
 from earlybird.planning.ladder import ladder_of_manifest, parse_ladder
 from earlybird.planning.path import Measurements, NetworkPath, completed, merged
@@ -66,22 +65,6 @@ OTHERS_COST: Final = 0.75  # of a first sample over the main line, as senders ar
 
 WATCH_SECONDS: Final = 30.0
 """Seconds of a session that are drawn as a film, unless others are asked for."""
-
-ROOM: Final = 1.25
-"""A line that would do ÷ what just passes: room to catch up, of which SRT's defaults leave as much for repairs."""
-
-
-OPTIONS: Final = {".outages": "outage", ".policer": "policer", ".arq": "arq"}
-"""Options by the keys of a link that they set."""
-
-TRANSFER: Final = {
-    "name": "transfer",
-    "from": "sender",
-    "to": "viewer",
-    "transport": "cubic",
-    "application": {"bulk": {}},
-}
-"""Any flow over a path: no scenario is without one."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -543,57 +526,10 @@ def _duration(text: str, what: str) -> float:
     return value
 
 
-def check_outages(path: NetworkPath, stream: StreamSpec) -> None:
-    """Raise InputError if a session ends before an outage begins."""
-    for text, outage in zip(path.outages, path.network()["links"][0].get("outages", ()), strict=True):
-        if (parse_duration(outage["start"]) or 0.0) >= stream.length:
-            raise InputError(
-                f"outage = {text}: it begins when sessions of {stream.length:g} s have ended. Let it begin earlier, or "
-                "give --duration."
-            )
-
-
-def check_line(path: NetworkPath) -> None:
-    """Raise InputError if there is no such queue, outage, policer or retransmission."""
-    try:
-        resolve({"duration": "1s", "network": path.network(), "flows": [TRANSFER]})
-    except ScenarioError as error:
-        option = next((name for key, name in OPTIONS.items() if key in error.path), None)
-        if option:
-            raise InputError(str(error).replace(error.path, option)) from error
-        if ".queue" not in error.path:
-            raise
-        raise InputError(
-            f"queue = {path.queue}: a size such as 64kB, a time such as 500ms, a number of packets from 1, or a rule "
-            "such as codel."
-        ) from error
-
-
 def is_delayed_by_others(one: Plan, other: Plan) -> bool:
     """Return whether a film needs noticeably more with other traffic than without it."""
     without, beside = sorted((one, other), key=lambda plan: plan.path.beside != NONE)
     return is_noticeably_longer(beside.delay_needed, without.delay_needed, one.stream.noticeable)
-
-
-def fits(stream: StreamSpec, path: NetworkPath) -> bool:
-    """Return whether the link is as fast as the film for all viewers."""
-    return path.viewers * stream.wire_rate / (1 - path.loss) <= path.passing_rate
-
-
-def check_it_fits(stream: StreamSpec, path: NetworkPath) -> None:
-    """Raise InputError if the link is slower than the film, with sufficient rates of link and film."""
-    if fits(stream, path):
-        return
-    needed = path.viewers * stream.wire_rate / (1 - path.loss)
-    fitting = stream.clip.mean_rate * path.passing_rate / needed
-    slowest = "policer" if path.passing_rate < path.rate else "rate"
-    times = f" for each of {path.viewers} viewers" if path.viewers > 1 else ""
-    film = f"{format_rate(stream.clip.mean_rate)}{times}"
-    raise InputError(
-        f"{slowest} = {format_rate(path.passing_rate)}: the film has {film}, which is {format_rate(needed)} with "
-        f"headers and repairs, and no sender carries that. A line of {format_rate(ROOM * needed)} would do, or a film "
-        f"of {format_rate(fitting / ROOM)}.{''.join(f' {text}' for text in may_be_faster(path))}"
-    )
 
 
 def _decide(
