@@ -33,8 +33,9 @@ and ↑ larger figures are better. [Assess](../assess.md) explains criteria and 
 recovery: `-rack` RACK-TLP, `-er` early retransmission, none RFC 6675; where it is not that of `{BASELINE}`, a
 difference is one of both. Everything is simulated, and this is a comparison.
 
-Reno with RACK-TLP (`sack-rack`) loses up to nine of ten packets in 7.1: a retransmission that is lost is sent once more
-within a round trip, and does not reduce the window again. That is a fault of this sender which the assessment found.
+Reno with RACK-TLP (`sack-rack`) loses up to nine of ten packets in 7.1, nearly all of them retransmissions, where
+`cubic-rack` and `sack` do not. The cause is not established. It is probably that a retransmission which is lost is sent
+once more within a round trip, without another reduction of the window (RFC 5681, section 4.3).
 """
 
 
