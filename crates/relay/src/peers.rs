@@ -21,8 +21,8 @@ pub(crate) type BoxedDevice = Box<dyn Device + Send>;
 
 /// The interval of attempts to connect.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
-/// The time without a packet after which a caller asks the other relay for a sign of life, and the time between two such questions. A
-/// relay that has restarted answers with a reset, so that the caller connects again at once. SRT sends a keep-alive every second.
+/// The time without a packet after which a caller sends a keep-alive probe to the other relay, and the time between two
+/// probes. A relay that has restarted answers with a reset, so that the caller connects again at once. SRT sends a keep-alive every second.
 const PROBE_INTERVAL: Duration = Duration::from_millis(500);
 /// A sender that is silent for this long is replaced if another one connects.
 const TAKEOVER_AFTER: Duration = Duration::from_secs(1);
@@ -47,7 +47,7 @@ pub(crate) struct Peer {
     is_established: bool,
     /// The time at which the connection was opened.
     started: Instant,
-    /// The time of the last question for a sign of life.
+    /// The time of the last keep-alive probe.
     probed: Instant,
     /// The time at which the handshake of both relays was complete.
     ready_since: Instant,
@@ -179,7 +179,7 @@ impl Peers {
         self.next_poll(stack, now)
     }
 
-    /// Asks other relays that are silent for a sign of life.
+    /// Sends keep-alive probes to other relays that are silent.
     fn probe(&mut self, stack: &mut RelayStack, now: Instant) {
         for index in 0..self.all.len() {
             if now >= self.probe_time(stack, &self.all[index]) {

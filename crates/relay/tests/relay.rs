@@ -552,7 +552,7 @@ fn a_stream_continues_when_a_nat_changes_the_callers_port() {
         nat.stop();
         assert_eq!((sent.reconnects, came.reconnects), (0, 0), "{sent:?} {came:?}");
         assert!(came.counters.units > 1000, "{came:?}");
-        // A receiver behind the NAT gets nothing until it asks for a sign of life, after half a second: that much may be lost at each
+        // A receiver behind the NAT gets nothing until it sends a keep-alive probe (half a second): that much may be lost at each
         // change, on a busy machine.
         let most = if sender_calls { 0 } else { 2 * 250 };
         assert!(came.counters.lost <= most, "sender calls: {sender_calls}, {sent:?} {came:?}");

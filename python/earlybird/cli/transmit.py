@@ -78,7 +78,7 @@ def command(
     log_level: Annotated[
         LogLevel,
         typer.Option(
-            help="What is told on the error stream: errors; warnings (why no relay connects, other protocols at the"
+            help="Messages on the error stream: errors; warnings (why no relay connects, other protocols at the"
             " port, senders by SRT or RTMP that come, go or are refused);"
             " info: also the state, a table on a terminal; debug: lines, also connections that come or go."
         ),
@@ -175,7 +175,7 @@ class _Events:
         for message in (report["foreign"] or "").split(", "):
             name = message.partition(" from ")[0]
             if name and name not in self._foreign:
-                echo_status(f"At the port of the relay arrives {message}: it is dropped.")
+                echo_status(f"Received and dropped at the relay's port: {message}.")
             self._foreign.add(name)
         if report["notice"] not in (None, self._notice):
             echo_status(f"{report['time_s']:.0f} s: {report['notice']}.")

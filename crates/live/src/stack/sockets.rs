@@ -307,7 +307,7 @@ impl<D: Device, C: Clock> Stack<D, C> {
         entry.map(|entry| &*entry.connection).ok_or(Error::UnknownConnection)
     }
 
-    /// Asks the peer for a sign of life, whatever the timers do: repeats the SYN, or sends a keep-alive probe.
+    /// Sends a probe that the peer must answer, whatever the timers do: repeats the SYN, or sends a keep-alive probe.
     ///
     /// # Errors
     ///

@@ -133,8 +133,8 @@ impl Connection {
         self.update_limits(cx.now);
     }
 
-    /// Asks the peer for a sign of life: repeats the SYN, or sends a keep-alive probe (RFC 9293 §3.8.4), which the peer answers by an
-    /// ACK, and a host that has lost the connection by a reset.
+    /// Sends a probe that the peer must answer: repeats the SYN, or sends a keep-alive probe (RFC 9293 §3.8.4). The
+    /// answer is an ACK, or the reset of a host that has lost the connection.
     pub fn probe(&mut self) {
         match self.state {
             TcpState::SynSent => {
