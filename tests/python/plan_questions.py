@@ -44,6 +44,7 @@ LENGTH: Final = 60.0  # seconds of a session
 FIRST_SEED: Final = 2001  # no session of a plan has these
 ATTEMPTS: Final = 5
 HOLD: Final = 0.9  # of the sessions
+RELAYS_AT_A_TIME: Final = 2  # pairs of relays, each of which needs a few percent of a processor
 SETTLING: Final = 10.0  # seconds in which relays find each other
 MOST_ADDED: Final = 5000  # µs by which the emulator may be late with one packet in a hundred
 STALL: Final = 0.1  # of the stated delay, by which it may be late with any packet: the latest frames decide
@@ -221,20 +222,23 @@ def main() -> None:
     """Ask, play, and print a line of each question."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=20)
+    parser.add_argument("--skip", type=int, default=0, help="questions at the start that are not tried")
     parser.add_argument("--sessions", type=int, default=10)
     parser.add_argument("--parallel", type=int, default=6, help="sessions in real time at a time")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", type=Path)
     wanted = parser.parse_args()
-    questions = drawn(wanted.questions, wanted.seed)
+    questions = drawn(wanted.questions, wanted.seed)[wanted.skip :]
     with tempfile.TemporaryDirectory() as folder:
         plans = [plan(question.request(Path(folder))) for question in questions]
     backends = [backend_of(*each) for each in zip(questions, plans, strict=True)]
     holding, tried, rows = 0, 0, []
-    with ProcessPoolExecutor(wanted.parallel) as pool:
+    with ProcessPoolExecutor(wanted.parallel) as pool, ProcessPoolExecutor(RELAYS_AT_A_TIME) as relaying:
         waiting = [
             [
-                pool.submit(session, question, found, backend, FIRST_SEED + number)
+                (relaying if backend == TRANSMIT else pool).submit(
+                    session, question, found, backend, FIRST_SEED + number
+                )
                 for number in range(wanted.sessions if math.isfinite(found.delay) else 0)
             ]
             for question, found, backend in zip(questions, plans, backends, strict=True)
@@ -264,7 +268,7 @@ def main() -> None:
                 f"{held} of {len(needed)} in time, the longest {worst} s{VERDICTS[holds]}",
                 flush=True,
             )
-    print(f"{holding} of {tried} questions that were tried hold, of {len(questions)} drawn.")
+    print(f"{holding} of {tried} questions that were tried hold, of {len(questions)} asked.")
     if wanted.output:
         wanted.output.write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
