@@ -5,10 +5,10 @@ Twenty drawn questions to `earlybird plan`, and sessions in real time that try t
 
 A question is a line, other traffic and a sender in use, drawn with a seed. The user pings a line that has jitter 200
 times, and plans with what ping prints. Then the chosen sender plays sessions in real time over the true line, emulated:
-over this kernel's TCP where it has the sender, by `earlybird transmit` or SRT's relay, otherwise over our stack. A
-session holds if it needs no longer delay than the plan states; a question holds if nine of ten sessions do. Sessions
-that the machine disturbed, or in which the emulator held a packet back for a tenth of that delay, are made again, at
-most five times.
+over this kernel's TCP where it has the sender (a household's call over TCP too), by `earlybird transmit` or SRT's
+relay, otherwise over our stack. A session holds if it needs no longer delay than the plan states; a question holds if
+nine of ten sessions do. Sessions that the machine disturbed, or in which the emulator held a packet back for a tenth of
+that delay, are made again, at most five times.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from earlybird.loading import resolve
 from earlybird.planning.answer import delay_text
 from earlybird.planning.measured import ping
 from earlybird.planning.planner import PlanRequest, plan
-from earlybird.planning.session import GROUP, needed_delay, scenario
+from earlybird.planning.session import GROUP, latency, needed_delay, scenario
 from earlybird.run_specs import ScenarioRun
 
 if TYPE_CHECKING:
@@ -152,9 +152,18 @@ def drawn(number: int, seed: int) -> list[Question]:
 def document(question: Question, found: Plan, backend: str) -> dict[str, Any]:
     """Write a session over the true line for a backend."""
     candidate = found.choice.candidate
-    delay = found.longest_delay if candidate.has_deadline else None
+    delay = found.sender_delay if candidate.has_deadline else None
     session = scenario(found.path, found.stream, candidate, delay)
-    return {**session, "network": question.line(session["network"]), "backend": backend}
+    flows = session["flows"] if backend == "simulated" else [_over_tcp(flow) for flow in session["flows"]]
+    return {**session, "network": question.line(session["network"]), "flows": flows, "backend": backend}
+
+
+def _over_tcp(flow: dict[str, Any]) -> dict[str, Any]:
+    """Return a flow over UDP, which backends in real time have not, over TCP: a call of constant rate."""
+    if flow.get("transport") != "udp":
+        return flow
+    own = {key: value for key, value in flow.items() if key != "transport"}
+    return {**own, "endpoint": {"profile": "linux", "transport": "cubic"}}
 
 
 def backend_of(question: Question, found: Plan) -> str:
@@ -191,8 +200,8 @@ def played(question: Question, found: Plan, backend: str, seed: int) -> float | 
 def transmitted(question: Question, found: Plan, _: str, seed: int) -> float | None:
     """Carry packets by `earlybird transmit`, or by SRT's relay; return the stated delay if hardly one was late."""
     relays = SourceFileLoader("relays", str(RELAYS)).load_module()
-    latency = max(math.ceil(1e3 * (found.longest_delay - question.shortest / 2)), 1)
-    sender, receiver = relays.relays(found.choice.candidate.transport, latency)
+    milliseconds = latency(found.path, found.sender_delay)
+    sender, receiver = relays.relays(found.choice.candidate.transport, milliseconds)
     rate = found.stream.clip.mean_rate
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
@@ -201,7 +210,7 @@ def transmitted(question: Question, found: Plan, _: str, seed: int) -> float | N
         command = [sys.executable, str(RELAYS), "receive", json.dumps([receiver, SETTLING, str(report)])]
         (link,) = question.line(found.path.network())["links"]
         there = {key: value for key, value in link.items() if key not in ("from", "to", "reverse")}
-        outcome = emulate(network(there, link["reverse"]), command, servers=peers, seed=seed)
+        outcome = emulate(network(link["reverse"], there), command, servers=peers, seed=seed)
         delays = json.loads(report.read_text())["delays"]
     if outcome.summary["delay_added"]["p99_us"] > MOST_ADDED:
         return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from earlybird.planning.ladder import UNSENT_LIMIT
 from earlybird.planning.server_settings import ServerSettings
+from earlybird.planning.session import latency
 
 if TYPE_CHECKING:
     from earlybird.planning.candidates import Candidate
@@ -104,17 +105,17 @@ def _notes(candidate: Candidate, path: NetworkPath, stream: StreamSpec, delay: f
         case "quic-datagrams":
             return ["# any program with QUIC and its datagrams (RFC 9221; quinn here)"]
         case "srt":
-            return _srt(_latency(path, delay))
+            return _srt(latency(path, delay))
         case _ if not _in_the_kernel(candidate):
             return _of_the_endpoint(candidate, stream)
         case base:
             return [*_of_the_kernel(base, path, delay, stream), *_sockets(path, stream)]
 
 
-def _srt(latency: int) -> list[str]:
+def _srt(milliseconds: int) -> list[str]:
     return [
-        f"# FFmpeg, and OBS as its server: srt://VIEWER:4201?latency={1000 * latency}, which is in microseconds",
-        f"# at the viewer: srt-live-transmit 'srt://:4201?latency={latency}' udp://127.0.0.1:5000; undo: end both",
+        f"# FFmpeg, and OBS as its server: srt://VIEWER:4201?latency={1000 * milliseconds}, which is in microseconds",
+        f"# at the viewer: srt-live-transmit 'srt://:4201?latency={milliseconds}' udp://127.0.0.1:5000; undo: end both",
         "# check: the receiver drops hardly anything (pktRcvDrop of srt-live-transmit -s 1000 -pf json)",
     ]
 
@@ -148,18 +149,14 @@ def _own_kernel(path: NetworkPath, delay: float, stream: StreamSpec) -> list[str
 
 def _command(candidate: Candidate, path: NetworkPath, delay: float) -> tuple[str, ...]:
     if candidate.base == "srt":
-        return ("srt-live-transmit", "udp://:1234", f"srt://VIEWER:4201?latency={_latency(path, delay)}")
+        return ("srt-live-transmit", "udp://:1234", f"srt://VIEWER:4201?latency={latency(path, delay)}")
     return _transmit(candidate.transport, path, delay)
 
 
 def _transmit(transport: str, path: NetworkPath, delay: float) -> tuple[str, ...]:
     """Return the command of a relay; its latency counts from the shortest time that the path takes."""
-    address = f"eb://VIEWER:4201?transport={transport}&latency={_latency(path, delay)}"
+    address = f"eb://VIEWER:4201?transport={transport}&latency={latency(path, delay)}"
     return ("earlybird", "transmit", "udp://:1234", address)
-
-
-def _latency(path: NetworkPath, delay: float) -> int:
-    return max(math.ceil(1e3 * (delay - path.shortest_round_trip / 2)), 1)
 
 
 def _buffers(path: NetworkPath) -> dict[str, str]:

@@ -24,8 +24,8 @@ from earlybird.planning.ladder import ladder_of_manifest, parse_ladder
 from earlybird.planning.path import Measurements, NetworkPath, completed, merged
 from earlybird.planning.profiles import profile_named
 from earlybird.planning.sampler import BUDGET, PILOT, Sampler
-from earlybird.planning.selection import QUANTILE, SAMPLE_SIZES, is_noticeably_longer
-from earlybird.planning.session import Session, SessionRunner
+from earlybird.planning.selection import QUANTILE, SAMPLE_SIZES, is_noticeably_longer, quantile_estimate
+from earlybird.planning.session import Session, SessionRunner, counts_from_arrival
 from earlybird.planning.stream import SEGMENT_SECONDS, SEGMENTED, StreamSpec, synthetic_clip
 from earlybird.player import LATE_SHARE_ALLOWED
 from earlybird.quantities import complete_rate, parse_duration, parse_rate, parse_share
@@ -84,9 +84,24 @@ class CandidateResult:
 
         That is the upper end of the 90 % interval; where it is infinite, the longest of the sessions that were in time.
         """
-        if not math.isfinite(self.delay_needed.mean) or math.isfinite(self.delay_needed.high):
-            return self.delay_needed.high
-        return max(needed for one in self.sessions if math.isfinite(needed := one.delay_needed))
+        if not counts_from_arrival(self.candidate):
+            return self._enough(self.delay_needed, [one.delay_needed for one in self.sessions])
+        waited = [one.first_waited for one in self.sessions]
+        return self.sender_delay + self._enough(quantile_estimate(np.array(waited)), waited)
+
+    @property
+    def sender_delay(self) -> float:
+        """The part of it that is given to the sender: without what SRT's first packet may wait, which comes on top."""
+        if not counts_from_arrival(self.candidate):
+            return self.startup_delay
+        given = [one.delay_needed - one.first_waited for one in self.sessions]
+        return self._enough(quantile_estimate(np.array(given)), given)
+
+    @staticmethod
+    def _enough(quantile: Estimate, values: Sequence[float]) -> float:
+        if not math.isfinite(quantile.mean) or math.isfinite(quantile.high):
+            return quantile.high
+        return max(filter(math.isfinite, values))
 
     @property
     def median(self) -> float:
@@ -212,6 +227,11 @@ class Plan:
         return max(end.delay for end in (self, *self.ends))
 
     @property
+    def sender_delay(self) -> float:
+        """The part of it that is given to the sender, as its latency."""
+        return max(end.choice.sender_delay for end in (self, *self.ends))
+
+    @property
     def answer(self) -> str:
         """The answer in two sentences."""
         return answer(self)
@@ -219,7 +239,7 @@ class Plan:
     @property
     def instructions(self) -> list[str]:
         """Shell commands to use the chosen sender, and comments that begin with #."""
-        found = advice(self.choice.candidate, self.path, self.stream, self.longest_delay, self.interface)
+        found = advice(self.choice.candidate, self.path, self.stream, self.sender_delay, self.interface)
         return found if self.is_settled else [*repeat_measurement(self.path), *found]
 
     @property
@@ -230,7 +250,7 @@ class Plan:
     def write_settings(self, path: str | Path) -> None:
         """Write a script that applies, checks and undoes the settings of a server for the chosen sender."""
         chosen = self.choice.candidate
-        settings = server_settings(chosen, self.path, self.stream, self.longest_delay, self.interface)
+        settings = server_settings(chosen, self.path, self.stream, self.sender_delay, self.interface)
         settings.write(Path(path), chosen.name)
 
     def to_dict(self) -> dict[str, object]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def text(plan: Plan) -> str:
     """Write the session of the chosen sender as a scenario in TOML, with what was found in front."""
     candidate = plan.choice.candidate
-    document = scenario(plan.path, plan.stream, candidate, plan.delay if candidate.has_deadline else None)
+    document = scenario(plan.path, plan.stream, candidate, plan.choice.sender_delay if candidate.has_deadline else None)
     facts = [f"# {fact}" for fact in plan.path.facts]
     lines = [f"{key} = {toml_value(value)}" for key, value in document.items()]
     return "\n".join([SCENARIO.decode(), *facts, *lines, ""])

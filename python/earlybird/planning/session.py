@@ -68,6 +68,7 @@ class Session:
     seed: int
     queue_drops: int = 0  # packets of the film
     viewing: Viewing | None = None  # of a film in several renditions
+    first_waited: float = 0.0  # part of `delay_needed`: what SRT's first packet waited, from whose arrival SRT counts
 
     @property
     def criterion(self) -> float:
@@ -91,18 +92,33 @@ class Session:
         return self.viewing.stalls if self.viewing else len(self.playback(delay).stalls)
 
 
+def counts_from_arrival(candidate: Candidate) -> bool:
+    """
+    Return whether what the first packet waits on its way adds to the delay of all.
+
+    SRT releases a packet one latency after it would have arrived with the delay of the handshake
+    (draft-sharabayko-srt-01 §4.5.1.1), which includes a queue and jitter at that time.
+    """
+    return candidate.base == "srt"
+
+
+def latency(path: NetworkPath, delay: float) -> int:
+    """Return a relay's latency in milliseconds for a delay: without the shortest time that the path takes."""
+    return max(math.ceil(1e3 * (delay - path.shortest_round_trip / 2)), 1)
+
+
 def scenario(path: NetworkPath, stream: StreamSpec, candidate: Candidate, delay: float | None = None) -> dict[str, Any]:
     """Write the session as a scenario; `delay`, from writing to playing, is for senders that give up what is late."""
     endpoint = {"profile": "linux", "transport": candidate.transport, **candidate.settings}
     if stream.ladder is not None:
         endpoint["unsent-limit"] = UNSENT_LIMIT
-    if candidate.transport == "srt":
-        endpoint["srt"] = {"fit-playback-delay": True}
+    if counts_from_arrival(candidate) and delay is not None:
+        endpoint["srt"] = {"latency": f"{latency(path, delay)}ms"}
     flow: dict[str, Any] = {"name": GROUP, "from": "sender", "to": "viewer", "application": stream.application()}
     lead = LEAD if path.beside != NONE else 0.0
     within = STARTS_WITHIN if path.viewers == 1 else VIEWERS_WITHIN
     flow |= {"count": path.viewers, "start": {"uniform": [f"{lead:g}s", f"{lead + within:g}s"]}}
-    if delay is not None:
+    if delay is not None and not counts_from_arrival(candidate):
         flow["client"] = {"deadline": {"playback-delay": f"{round(1e6 * delay)}us"}}
     return {
         "title": f"{stream.clip.path.name}, {stream.goal}, by {candidate.name}",
@@ -204,7 +220,7 @@ class SessionRunner:
 
     def expect(self, sessions: Iterable[Session]) -> None:
         """Look for delays near the median of these sessions from now on."""
-        places = [bisect_left(DELAYS, session.delay_needed) for session in sessions]
+        places = [bisect_left(DELAYS, session.delay_needed - session.first_waited) for session in sessions]
         if places and self._candidate.has_deadline:
             self._guess = min(round(float(np.median(places))), len(DELAYS) - 1)
 
@@ -262,11 +278,24 @@ class SessionRunner:
         row = np.asarray(flows["flow"]) == flow
         limited_share = float(sum(np.nan_to_num(flows[key][row]).item() for key in WINDOW_KEYS))
         viewing = self._viewing(tables, flow)
+        first_waited = 0.0
+        if delay is not None and counts_from_arrival(self._candidate):
+            released = float(np.min(delivered - written)) + ROUNDING
+            delay, first_waited = released, max(released - delay, 0.0)
         delay_needed = viewing.startup_delay if viewing else needed_delay(written, delivered, end, self._late, delay)
         delivered_share = float(np.isfinite(delivered).mean())
         queue_drops = int(flows["queue_drops"][row].item())
         return Session(
-            delay_needed, written, delivered, end, limited_share, delivered_share, seed, queue_drops, viewing
+            delay_needed,
+            written,
+            delivered,
+            end,
+            limited_share,
+            delivered_share,
+            seed,
+            queue_drops,
+            viewing,
+            first_waited,
         )
 
     def _viewing(self, tables: Mapping[str, Any], flow: str) -> Viewing | None:

@@ -180,11 +180,16 @@ def worst_part(viewers: Sequence[Viewer], seconds: float, end: float) -> float:
     return max(starts, key=lambda start: max(viewer.frozen_in(start, start + seconds) for viewer in viewers))
 
 
+def _delay_given(result: CandidateResult, delay: float) -> float:
+    """Return the delay that a sender which gives up what is late is given, for viewers that start after `delay`."""
+    return min(delay, result.sender_delay)
+
+
 def _viewer(plan: Plan, result: CandidateResult, seed: int, delay: float) -> Viewer:
     """Play the session of a seed, unless it was played: a sender that gives up what is late has the delay of all."""
     gives_up = result.candidate.has_deadline
     session = next((one for one in result.sessions if one.seed == seed and not gives_up), None)
     if session is None:
         runner = SessionRunner(plan.path, plan.stream, result.candidate, plan.late)
-        session = runner.session(seed, delay if gives_up else None)
+        session = runner.session(seed, _delay_given(result, delay) if gives_up else None)
     return Viewer.of(result, session, delay)
