@@ -41,10 +41,11 @@ def typed_scenario(schema: dict[str, Any]) -> str:
     """Generate the module's text from the schema."""
     for key in ONLY_IN_TEXTS:
         schema["properties"].pop(key, None)
+    texts = {f"#/$defs/{name}": found for name, node in schema["$defs"].items() if (found := texts_of(node))}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # integer formats that JSON schema does not name
         module = generate(
-            json.dumps(simplified(schema)),
+            json.dumps(simplified(or_texts(schema, texts))),
             input_file_type=InputFileType.JsonSchema,
             output_model_type=DataModelType.DataclassesDataclass,
             target_python_version=PythonVersion.PY_311,
@@ -71,6 +72,27 @@ def simplified(node: object) -> object:
     if node.get("pattern") == NAME_OF_A_PARAMETER:
         return or_parameter(node)
     return one_of(node) if "oneOf" in node else node
+
+
+def texts_of(node: dict[str, Any]) -> list[str]:
+    """Return the texts of a choice of texts and tables."""
+    choices = node.get("oneOf", [])
+    has_tables = any("properties" in choice for choice in choices)
+    return [choice["const"] for choice in choices if "const" in choice] if has_tables else []
+
+
+def or_texts(node: object, texts: dict[str, list[str]]) -> object:
+    """Let what refers to a choice of texts and tables be one of the texts too."""
+    if isinstance(node, list):
+        return [or_texts(item, texts) for item in node]
+    if not isinstance(node, dict):
+        return node
+    node = {key: or_texts(value, texts) for key, value in node.items()}
+    found = texts.get(node.get("$ref", ""))
+    if not found:
+        return node
+    rest = {key: value for key, value in node.items() if key != "$ref"}
+    return {**rest, "anyOf": [{"$ref": node["$ref"]}, {"type": "string", "enum": found}]}
 
 
 def is_schema(node: dict[str, Any]) -> bool:

@@ -48,6 +48,7 @@ def link(
     *,
     rate: str | None = None,
     trace: str | Path | None = None,
+    trace_start: str | None = None,
     delay: str = "0ms",
     queue: str = "unlimited",
     loss: str | None = None,
@@ -66,6 +67,7 @@ def link(
     channel |= {} if jitter is None else _varied(delay, jitter, jitter_correlation, reorder=jitter_reorder)
     channel |= {} if rate is None else {"rate": complete_rate(rate)}
     channel |= {} if trace is None else {"trace": str(Path(trace).resolve())}
+    channel |= {} if trace_start is None else {"trace-start": _trace_start(trace_start)}
     rules = [_loss(loss, loss_burst)] if loss is not None else []
     rules += [_policer(policer)] if policer is not None else []
     channel |= {"loss": rules} if rules else {}
@@ -79,6 +81,10 @@ def _loss(share: str, burst: float | None) -> dict[str, Any]:
     if burst is None:
         return {"bernoulli": {"probability": share}}
     return {"gilbert": {"ratio": share, "mean-burst": burst}}
+
+
+def _trace_start(text: str) -> str | dict[str, Any]:
+    return text if text == RANDOM else {"at": text}
 
 
 def _outage(text: str) -> dict[str, Any]:
@@ -128,6 +134,8 @@ def _varied(delay: str, jitter: str, correlation: str | None, *, reorder: bool) 
     least, width = (f"{round(1e9 * seconds)}ns" for seconds in (mean - half, 2 * half))
     return {"delay": least, "jitter": rule | {"distribution": {"uniform": width}}}
 
+
+RANDOM = "random"  # the place of a trace at which it begins
 
 PACKET = 1500  # bytes; the smallest queue that is stated as a time
 

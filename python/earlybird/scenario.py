@@ -398,6 +398,18 @@ Delivery opportunities of 1500 bytes, as mahimahi's: a file, or its contents. Th
 """
 
 
+@dataclass(kw_only=True)
+class TraceStart:
+    """
+    The place in a trace at which a run begins.
+    """
+
+    at: Time | None = None
+    """
+    At this time of the trace.
+    """
+
+
 Transport: TypeAlias = (
     Literal[
         "tahoe",
@@ -2049,11 +2061,11 @@ class RealTime:
     real-time transports have those that their authors describe.
     """
 
-    backlog: Backlog | None = None
+    backlog: Backlog | Literal["block", "discard-oldest"] | None = None
     """
     The treatment of old data that the sender still holds.
     """
-    delivery: Delivery | None = None
+    delivery: Delivery | Literal["in-order", "skip-when-waiting", "unordered"] | None = None
     """
     The rule for the receiver to skip missing data.
     """
@@ -2066,7 +2078,7 @@ class RealTime:
     """
     Retransmit lost packets.
     """
-    send_limit: SendLimit | None = None
+    send_limit: SendLimit | Literal["unlimited", "playback-delay"] | None = None
     """
     The most data that the sender may hold, with `block` and `discard-oldest`.
     """
@@ -2385,6 +2397,10 @@ class Reverse:
     Delivery opportunities of 1500 bytes instead of a rate: a file of mahimahi's, of seconds and Mb/s, or of CSV; or the times in
     milliseconds.
     """
+    trace_start: TraceStart | Literal["random"] | None = None
+    """
+    The place in the trace at which runs begin (default: its start).
+    """
 
 
 @dataclass(kw_only=True)
@@ -2417,7 +2433,7 @@ class Channel:
     """
     Times in which the link carries nothing.
     """
-    queue: Queue | None = None
+    queue: Queue | Literal["unlimited"] | None = None
     """
     The queue in front (default: `"unlimited"`, which never drops).
     """
@@ -2437,6 +2453,10 @@ class Channel:
     """
     Delivery opportunities of 1500 bytes instead of a rate: a file of mahimahi's, of seconds and Mb/s, or of CSV; or the times in
     milliseconds.
+    """
+    trace_start: TraceStart | Literal["random"] | None = None
+    """
+    The place in the trace at which runs begin (default: its start).
     """
 
 
@@ -2458,7 +2478,7 @@ class Dumbbell:
     """
     Differences of the right-to-left direction of the bottleneck.
     """
-    reverse_queue: Queue | None = None
+    reverse_queue: Queue | Literal["unlimited"] | None = None
     """
     The queue of the right-to-left direction of the bottleneck (default: `"unlimited"`, which never drops).
     """
@@ -2502,7 +2522,7 @@ class Link:
     """
     Times in which the link carries nothing, in the forward direction only.
     """
-    queue: Queue | None = None
+    queue: Queue | Literal["unlimited"] | None = None
     """
     The queue in front, in both directions (default: `"unlimited"`, which never drops).
     """
@@ -2526,6 +2546,10 @@ class Link:
     """
     Delivery opportunities of 1500 bytes instead of a rate: a file of mahimahi's, of seconds and Mb/s, or of CSV; or the times in
     milliseconds.
+    """
+    trace_start: TraceStart | Literal["random"] | None = None
+    """
+    The place in the trace at which runs begin (default: its start).
     """
 
 

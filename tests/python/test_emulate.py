@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conftest import REPOSITORY
 from earlybird.emulation import emulate, link, network
 from earlybird.errors import EarlybirdError
 from test_cli_input import complaint
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from test_cli_input import Program
 
+CELLULAR = str(REPOSITORY / "media" / "cellular.mahi")
 SERVER = f"{sys.executable} -m http.server 8000"
 FETCH = (
     "import sys, time, urllib.request as r; t = time.monotonic();"
@@ -159,6 +161,9 @@ def command_lines() -> list[str]:
         (["--rate", "1M", "--jitter", "10ms"], ["jitter = 10ms: more than the delay of 0ms", "--delay 10ms"]),
         (["--rate", "1M", "--delay", "50ms", "--jitter", "10"], ["--jitter: `10`", "did you mean `10ms`"]),
         (["--rate", "1M", "--jitter-reorder"], ["--jitter-reorder describes --jitter"]),
+        (["--rate", "1M", "--link-trace-start", "5s"], ["--link-trace-start describes --link-trace-in"]),
+        (["--link-trace-in", CELLULAR, "--link-trace-start", "5"], ["--link-trace-start: `5`", "`5s`"]),
+        (["--link-trace-in", CELLULAR, "--link-trace-start", "60s"], ["--link-trace-start: `60s`", "below 10s"]),
         (["--rate", "1M", "--outage", "2s"], ["outage = 2s", "2s@30s"]),
         (["--rate", "1M", "--outage", "2@30s"], ["--outage: `2` has no unit", "did you mean `2s`"]),
         (["--rate", "1M", "--outage", "2s@30s/1s"], ["--outage: `1s` is not longer than the outage"]),

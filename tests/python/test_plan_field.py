@@ -19,6 +19,7 @@ import earlybird
 from earlybird import InputError
 from earlybird.clip import MediaError
 from earlybird.media import demultiplex, film_of, read_clip
+from earlybird.planning import scenario_file
 from earlybird.planning.answer import warnings
 from earlybird.planning.measured import iperf3, irtt, mahimahi, pcap, ping
 from earlybird.planning.measured.kinds import kind_of
@@ -438,6 +439,12 @@ def test_every_session_began_at_the_start_of_a_long_trace() -> None:
     assert sum(rate == pytest.approx(4e6, rel=0.01) for rate in rates) == 9
     assert sum(rate == pytest.approx(0.5e6, rel=0.01) for rate in rates) == 9
     assert path.starts(600.0) == (0,)
+
+
+def test_the_scenario_of_a_plan_began_at_the_start_of_a_long_trace() -> None:
+    trace = mahimahi.read(FIELD / "good-then-bad.mahi.gz")
+    asked = PlanRequest(bitrate="300kb/s", rtt="60ms", measured=[trace], transports=["bbr"], duration="20s", seeds=[1])
+    assert '"trace-start" = "random"' in scenario_file.text(earlybird.plan(asked))
 
 
 # Films

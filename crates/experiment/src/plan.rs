@@ -282,8 +282,8 @@ impl<'a> NetworkBuilder<'a> {
 
     fn dumbbell(plan: &Plan, network: &mut Network, dumbbell: &Dumbbell) -> TopologyKind {
         let routers = [network.add_node(), network.add_node()];
-        let forward = add_link(plan, network, routers, "left-right".into(), &dumbbell.bottleneck);
-        let backward = add_link(plan, network, [routers[1], routers[0]], "right-left".into(), &dumbbell.backward());
+        let forward = add_link(plan, network, routers, ["left", "right"], &dumbbell.bottleneck);
+        let backward = add_link(plan, network, [routers[1], routers[0]], ["right", "left"], &dumbbell.backward());
         TopologyKind::Dumbbell(Rc::new(DumbbellParts { access: dumbbell.access.clone(), routers, forward, backward }))
     }
 
@@ -292,8 +292,8 @@ impl<'a> NetworkBuilder<'a> {
         let nodes: Rc<[_]> = names.into_iter().map(|name| (name.to_owned(), network.add_node())).collect();
         for link in links {
             let [from, to] = [&link.from, &link.to].map(|name| node_named(&nodes, name));
-            add_link(plan, network, [from, to], link.name(), &link.forward());
-            add_link(plan, network, [to, from], link.reverse_name(), &link.backward());
+            add_link(plan, network, [from, to], [&link.from, &link.to], &link.forward());
+            add_link(plan, network, [to, from], [&link.to, &link.from], &link.backward());
         }
         TopologyKind::Links(nodes)
     }
@@ -346,8 +346,8 @@ impl<'a> NetworkBuilder<'a> {
     fn add_host(&mut self, routers: [NodeId; 2], access: &Channel, side: &str, flow: &str) -> HostLinks {
         let router = routers[usize::from(side != "left")];
         let host = self.network.add_node();
-        let up = add_link(self.plan, &mut self.network, [host, router], [flow, "-", side].concat(), access);
-        let down = add_link(self.plan, &mut self.network, [router, host], [side, "-", flow].concat(), access);
+        let up = add_link(self.plan, &mut self.network, [host, router], [flow, side], access);
+        let down = add_link(self.plan, &mut self.network, [router, host], [side, flow], access);
         HostLinks { up, down }
     }
 
@@ -372,10 +372,17 @@ fn node_named(nodes: &[(String, NodeId)], name: &str) -> NodeId {
     nodes.iter().find(|(known, _)| known == name).map_or(NodeId(0), |(_, node)| *node)
 }
 
-fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], name: String, channel: &Channel) -> LinkId {
+/// Returns the seeds of what both directions of a link have in common.
+fn seeds_of_both(plan: &Plan, mut names: [&str; 2]) -> SeedTree {
+    names.sort_unstable();
+    names.iter().fold(plan.seeds.child("link"), |seeds, name| seeds.child(name))
+}
+
+fn add_link(plan: &Plan, network: &mut Network, ends: [NodeId; 2], names: [&str; 2], channel: &Channel) -> LinkId {
+    let name = names.join("-");
     let seeds = plan.seeds.child("link").child(&name);
     let is_bottleneck = name == plan.bottleneck;
-    let (rate, changes) = rates_of(channel);
+    let (rate, changes) = rates_of(channel, || seeds_of_both(plan, names));
     let settings = LinkSettings {
         name,
         rate,

@@ -1,6 +1,8 @@
 //! The random parts of a scenario.
 
-use earlybird_scenario::{AccessDelay, Channel, Flow, Kind, Loss, Network, Scenario, ScenarioError, Start, Time};
+use earlybird_scenario::{
+    AccessDelay, Channel, Flow, Kind, Loss, Network, Scenario, ScenarioError, Start, Time, TraceStart,
+};
 
 /// Congestion controls that draw nothing; of others, and of those from outside, that is not known.
 const CONTROLS_WITHOUT_DRAWS: [&str; 2] = ["cubic", "vegas"];
@@ -66,6 +68,7 @@ fn channels(scenario: &Scenario) -> Vec<(String, Channel)> {
 
 fn of_channel(channel: &Channel) -> impl Iterator<Item = &'static str> {
     let keys = [
+        (channel.trace_start == Some(TraceStart::Random), "trace-start"),
         (channel.loss.iter().any(is_drawn), "loss"),
         (channel.queue.is_random(), "queue"),
         (channel.arq.is_some(), "arq"),

@@ -3,7 +3,8 @@
 mod common;
 
 use common::{real, run_once, run_text, scenario_of, summary, texts, whole};
-use earlybird_experiment::{Outputs, Report, Value};
+use earlybird_experiment::{Outputs, Report, Value, network_emulation, run};
+use earlybird_sim::{LinkId, RateChanges};
 use rstest::rstest;
 use std::path::Path;
 
@@ -240,4 +241,66 @@ fn a_run_behind_a_link_of_12_megabits_never_ended() {
             assert!(summary(&report, "utilisation") > 0.2, "{rate}, {queue}");
         }
     }
+}
+
+/// Ten seconds with a packet each millisecond, then ten with one each 10 ms; the way back has half as many, in half the time.
+fn with_traces(start: &str) -> String {
+    let spell = |from: u64, step: u64| (from + step..=from + 10_000).step_by(step as usize);
+    let there: Vec<u64> = spell(0, 1).chain(spell(10_000, 10)).collect();
+    let back: Vec<u64> = there.iter().map(|at| at / 2).collect();
+    format!(
+        r#"
+duration = "5s"
+measure = {{ warm-up = "0s" }}
+endpoint = {{ mss = 1000, window = 200 }}
+[[network.links]]
+from = "server"
+to = "phone"
+trace = {there:?}
+{start}
+delay = "5ms"
+queue = {{ packets = 50 }}
+loss = [{{ bernoulli = {{ probability = 0.01 }} }}]
+reverse = {{ trace = {back:?}, delay = "5ms", {start} }}
+[[flows]]
+name = "file"
+from = "server"
+to = "phone"
+start = {{ uniform = ["0s", "1s"] }}
+application = {{ bulk = {{}} }}
+"#
+    )
+}
+
+/// Returns the seconds of the traces there and back at which the run of a seed begins.
+fn starts(seed: u64) -> [f64; 2] {
+    let network = scenario_of(&with_traces(r#"trace-start = "random""#), &[]).network;
+    let network = network_emulation(&network, seed).expect("a network").network;
+    [0, 1].map(|link| match &network.link(LinkId(link)).settings().changes {
+        Some(RateChanges::Opportunities { start, .. }) => start.as_secs_f64(),
+        other => panic!("{other:?}"),
+    })
+}
+
+#[test]
+fn both_directions_begin_at_the_same_share_of_their_traces_which_the_seed_draws() {
+    let all: Vec<_> = (1..=200).map(starts).collect();
+    assert!(all.iter().all(|[there, back]| (there / 2.0 - back).abs() < 1e-6));
+    let late = all.iter().filter(|[there, _]| *there >= 10.0).count();
+    assert!((70..130).contains(&late), "{late} of 200 in the second half");
+    assert_eq!(starts(7).map(f64::to_bits), starts(7).map(f64::to_bits));
+}
+
+#[test]
+fn runs_began_at_the_start_of_a_trace_whatever_their_seed() {
+    let run_of = |start: &str, seed| {
+        let scenario = scenario_of(&with_traces(start), &[]);
+        run(&scenario, seed, &Outputs::default(), &mut |_| true).expect("a run")
+    };
+    let random = [1, 2].map(|seed| run_of(r#"trace-start = "random""#, seed));
+    assert_ne!(value(&random[0], "bottleneck_packets"), value(&random[1], "bottleneck_packets"));
+    assert_eq!(run_of("", 1).summary, run_of(r#"trace-start = { at = "0s" }"#, 1).summary);
+    // Draws of the seed for other things stay the same.
+    let begin = |report: &Report| real(report, "flows", "start_s");
+    assert_eq!(begin(&random[0]), begin(&run_of("", 1)));
 }

@@ -31,7 +31,7 @@ pub use loss::{Bernoulli, DropList, Fading, FourState, Gilbert, GilbertElliott, 
 pub use measure::{Bursts, Measure, Seeds, Sweep};
 pub use network::{Channel, Dumbbell, Link, Network, Reverse};
 pub use queue::*;
-pub use rate::{RateStep, Speed, Trace};
+pub use rate::{RateStep, Speed, Trace, TraceStart};
 pub use scenario::{Backend, NetworkDocument, Scenario};
 pub use segments::{RateRule, Segments};
 pub use traffic::{AccessDelay, Application, Bulk, Cbr, Flow, Media, Start};

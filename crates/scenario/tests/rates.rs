@@ -134,6 +134,10 @@ fn a_missing_trace_is_named() {
     r#"rate-steps=[{ at = "2s", rate = "1Mb/s" }, { at = "2s", rate = "2Mb/s" }]"#,
     "network.links.a-b.rate-steps.1.at: `2s` is not after the step before; allowed: a time after 2s."
 )]
+#[case(
+    r#"trace-start="random""#,
+    "network.links.a-b.trace-start: stands without a `trace`. hint: give the `trace` that begins there."
+)]
 fn rates_and_traces_that_do_not_fit_are_refused(#[case] change: &str, #[case] expected: &str) {
     let (key, value) = change.split_once('=').expect("a key and a value");
     let changes = [(format!("network.links.0.{key}"), value.to_owned())];
@@ -146,6 +150,14 @@ fn rates_and_traces_that_do_not_fit_are_refused(#[case] change: &str, #[case] ex
     "network.links.a-b.trace: `3` is earlier than the time before; allowed: times that never fall."
 )]
 #[case("trace = [0]", "network.links.a-b.trace: `0` is the last time; allowed: a last time above 0 ms.")]
+#[case(
+    "trace = [5, 3000]\ntrace-start = { at = \"3s\" }",
+    "network.links.a-b.trace-start.at: `3s` is not in the trace; allowed: a time below 3s, its length."
+)]
+#[case(
+    "trace = [5, 3000]\ntrace-start = \"rnadom\"",
+    "network.links.a-b.trace-start: `rnadom` is not one of the choices; allowed: random, { at = … }. hint: did you mean `random`?"
+)]
 #[case(
     "",
     "network.links.a-b.rate: is missing; allowed: a number above 0 with one of the units b/s, kb/s, Mb/s, Gb/s (bits, not bytes; also kbit/s or kbps), such as 300kb/s or 25Mb/s. hint: say how fast the link sends, or give a `trace`."

@@ -11,9 +11,13 @@ use std::sync::Arc;
 pub enum RateChanges {
     /// A new rate at each of these times, in rising order.
     Steps(Arc<[(Instant, Rate)]>),
-    /// Delivery opportunities: times from the start, never falling, repeated from the last one on, as mahimahi's traces have
-    /// them. Each sends up to [`RateChanges::OPPORTUNITY_BYTES`] bytes; unused bytes are lost.
-    Opportunities(Arc<[Duration]>),
+    /// Delivery opportunities: each sends up to [`RateChanges::OPPORTUNITY_BYTES`] bytes; unused bytes are lost.
+    Opportunities {
+        /// Their times, never falling, repeated from the last one on, as mahimahi's traces have them.
+        times: Arc<[Duration]>,
+        /// The time of the trace at which the run begins.
+        start: Duration,
+    },
 }
 
 impl RateChanges {
@@ -24,15 +28,21 @@ impl RateChanges {
     pub fn bits_before(&self, end: Instant, first: Rate) -> f64 {
         match self {
             Self::Steps(steps) => bits_of_steps(steps, first, end),
-            Self::Opportunities(times) => {
-                let period = times.last().map_or(1, |last| last.as_nanos().max(1));
-                let Some(last) = end.as_nanos().checked_sub(1) else { return 0.0 };
-                let in_round = times.partition_point(|at| at.as_nanos() <= last % period);
-                let chances = last / period * times.len() as u64 + in_round as u64;
+            Self::Opportunities { times, start } => {
+                let start = start.as_nanos();
+                let chances = chances_before(times, start + end.as_nanos()) - chances_before(times, start);
                 chances as f64 * f64::from(Self::OPPORTUNITY_BYTES) * 8.0
             }
         }
     }
+}
+
+/// Returns how many opportunities a trace and its repetitions have before a time of it, in nanoseconds.
+fn chances_before(times: &[Duration], end: u64) -> u64 {
+    let period = times.last().map_or(1, |last| last.as_nanos().max(1));
+    let Some(last) = end.checked_sub(1) else { return 0 };
+    let in_round = times.partition_point(|at| at.as_nanos() <= last % period);
+    last / period * times.len() as u64 + in_round as u64
 }
 
 fn bits_of_steps(steps: &[(Instant, Rate)], first: Rate, end: Instant) -> f64 {
@@ -42,7 +52,7 @@ fn bits_of_steps(steps: &[(Instant, Rate)], first: Rate, end: Instant) -> f64 {
 /// Returns how many bits could be sent before `end`, with `first` as the rate before the first step.
 pub(crate) fn bits_with_outages(first: Rate, changes: Option<&RateChanges>, outages: &Outages, end: Instant) -> f64 {
     match changes {
-        Some(opportunities @ RateChanges::Opportunities(_)) => opportunities.bits_before(end, first),
+        Some(opportunities @ RateChanges::Opportunities { .. }) => opportunities.bits_before(end, first),
         Some(RateChanges::Steps(steps)) => bits_of_spells(steps, first, end, |from, to| outages.up_between(from, to)),
         None => bits_of_spells(&[], first, end, |from, to| outages.up_between(from, to)),
     }
@@ -166,17 +176,22 @@ impl BitNanos {
 pub(crate) struct DeliveryOpportunities {
     times: Arc<[Duration]>,
     next: usize,
-    /// Start of the current repetition.
+    /// Start of the current repetition, later by `start` than in the run.
     round: Instant,
+    /// The time of the trace at which the run begins.
+    start: Duration,
 }
 
 impl DeliveryOpportunities {
-    pub(crate) fn new(times: Arc<[Duration]>) -> Self {
-        Self { times, next: 0, round: Instant::ZERO }
+    /// Returns those of a trace from a time of it on, before its last one.
+    pub(crate) fn new(times: Arc<[Duration]>, start: Duration) -> Self {
+        let next = times.partition_point(|at| *at < start);
+        Self { times, next, round: Instant::ZERO, start }
     }
 
     fn next(&self) -> Instant {
-        self.times.get(self.next).map_or(Instant::NEVER, |at| self.round + *at)
+        let in_run = |at: &Duration| Instant::ZERO + (self.round + *at - (Instant::ZERO + self.start));
+        self.times.get(self.next).map_or(Instant::NEVER, in_run)
     }
 
     fn burn(&mut self) {

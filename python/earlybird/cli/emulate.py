@@ -22,6 +22,13 @@ else:
 NAME = "emulate"
 BACK = ("rate", "delay", "queue", "loss")
 """Options that may differ in the reverse direction."""
+PARTS = {
+    "loss-burst": "loss",
+    "jitter-correlation": "jitter",
+    "jitter-reorder": "jitter",
+    "link-trace-start": "link-trace-in",
+}
+"""Options that describe another one."""
 EXAMPLES = examples(
     "earlybird emulate --rate 15M --delay 45ms --loss 1% --queue codel -- ping -c 5 10.77.0.2",
     "earlybird emulate --rate 15M --delay 45ms --server 'python3 -m http.server' -- curl -O http://10.77.0.2:8000/film.mp4",
@@ -67,6 +74,10 @@ def command(
         typer.Option(
             metavar="FILE", help="Trace of the rate instead of --rate: mahimahi's, seconds and Mb/s per line, or CSV."
         ),
+    ] = None,
+    link_trace_start: Annotated[
+        str | None,
+        typer.Option(help="Time of the trace at which it begins, such as 30s, or random, which --seed draws."),
     ] = None,
     back_rate: Annotated[str | None, typer.Option(help="Rate of the reverse direction (default: --rate).")] = None,
     back_delay: Annotated[str | None, typer.Option(help="Delay of the reverse direction (default: --delay).")] = None,
@@ -119,6 +130,7 @@ def command(
         there={
             "rate": rate,
             "link-trace-in": link_trace_in,
+            "link-trace-start": link_trace_start,
             "delay": delay,
             "queue": queue,
             "loss": loss,
@@ -174,15 +186,15 @@ def _single_link(there: dict[str, Any], back: dict[str, Any], scenario: Path | N
         raise InputError(
             f"--scenario has a network of its own, beside which {options} would be ignored. Change it by --set."
         )
-    for name, whole in (("loss-burst", "loss"), ("jitter-correlation", "jitter"), ("jitter-reorder", "jitter")):
+    for name, whole in PARTS.items():
         if name in given and whole not in given:
             raise InputError(f"--{name} describes --{whole}, which is not given.")
     differing = {name: value for name, value in back.items() if value is not None}
-    words = {"link-trace-in": "trace", "outage": "outages"}
+    words = {"link-trace-in": "trace", "link-trace-start": "trace_start", "outage": "outages"}
     named = {words.get(name, name.replace("-", "_")): value for name, value in there.items()}
     forward = {name: value for name, value in named.items() if value is not None}
     if "rate" in differing:
-        differing["trace"] = None
+        differing |= {"trace": None, "trace_start": None}
     return emulation.network(emulation.link(**forward), emulation.link(**{**forward, **differing}))
 
 
@@ -199,6 +211,7 @@ def _of_option(error: ScenarioError) -> InputError:
     parts = error.path.split(".")
     own = {
         "trace": "link-trace-in",
+        "trace-start": "link-trace-start",
         "outages": "outage",
         "mean-burst": "loss-burst",
         "correlation": "jitter-correlation",

@@ -1,4 +1,4 @@
-use super::{Arq, Duplicate, Jitter, Loss, Outage, Queue, RateStep, Reorder, Speed, Trace};
+use super::{Arq, Duplicate, Jitter, Loss, Outage, Queue, RateStep, Reorder, Speed, Trace, TraceStart};
 use earlybird_transport::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,9 @@ pub struct Reverse {
     /// milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
+    /// The place in the trace at which runs begin (default: its start).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_start: Option<TraceStart>,
     /// Propagation time of the link (default: as the bottleneck's).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Time>,
@@ -80,6 +83,9 @@ pub struct Channel {
     /// milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
+    /// The place in the trace at which runs begin (default: its start).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_start: Option<TraceStart>,
     /// Propagation time of the link.
     pub delay: Time,
     /// The queue in front (default: `"unlimited"`, which never drops).
@@ -108,14 +114,24 @@ pub struct Channel {
 impl Reverse {
     /// Returns how fast the link sends; nothing if it does not differ.
     pub fn speed(&self) -> Speed {
-        Speed { rate: self.rate, rate_steps: self.rate_steps.clone(), trace: self.trace.clone() }
+        Speed {
+            rate: self.rate,
+            rate_steps: self.rate_steps.clone(),
+            trace: self.trace.clone(),
+            trace_start: self.trace_start,
+        }
     }
 }
 
 impl Channel {
     /// Returns how fast the link sends.
     pub fn speed(&self) -> Speed {
-        Speed { rate: self.rate, rate_steps: self.rate_steps.clone(), trace: self.trace.clone() }
+        Speed {
+            rate: self.rate,
+            rate_steps: self.rate_steps.clone(),
+            trace: self.trace.clone(),
+            trace_start: self.trace_start,
+        }
     }
 
     /// Returns whether it delays, reorders or duplicates packets.
@@ -131,11 +147,13 @@ impl Dumbbell {
         let reverse = self.reverse.clone().unwrap_or_default();
         let own = reverse.speed();
         // All of it or nothing: a trace must not stand beside the rate of the other direction.
-        let Speed { rate, rate_steps, trace } = if own == Speed::default() { self.bottleneck.speed() } else { own };
+        let Speed { rate, rate_steps, trace, trace_start } =
+            if own == Speed::default() { self.bottleneck.speed() } else { own };
         Channel {
             rate,
             rate_steps,
             trace,
+            trace_start,
             delay: reverse.delay.unwrap_or(self.bottleneck.delay),
             queue: self.reverse_queue,
             // Not mirrored: losses of data are given, those of ACKs only if asked for.
@@ -156,6 +174,7 @@ impl Link {
             rate: self.rate,
             rate_steps: self.rate_steps.clone(),
             trace: self.trace.clone(),
+            trace_start: self.trace_start,
             delay: self.delay,
             queue: self.queue,
             loss: self.loss.clone(),
@@ -201,6 +220,9 @@ pub struct Link {
     /// milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
+    /// The place in the trace at which runs begin (default: its start).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_start: Option<TraceStart>,
     /// Propagation time of the link.
     pub delay: Time,
     /// The queue in front, in both directions (default: `"unlimited"`, which never drops).

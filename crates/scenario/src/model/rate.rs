@@ -34,6 +34,17 @@ impl Trace {
     }
 }
 
+/// The place in a trace at which a run begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum TraceStart {
+    /// At a place that the seed of the run draws, any as likely as another. Both directions of a link begin at the same share of
+    /// their traces, which are often measured together.
+    Random,
+    /// At this time of the trace.
+    At(Time),
+}
+
 /// The rate of a link: constant, with steps, or by the delivery opportunities of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Speed {
@@ -43,4 +54,6 @@ pub struct Speed {
     pub rate_steps: Vec<RateStep>,
     /// Delivery opportunities, instead of a rate.
     pub trace: Option<Trace>,
+    /// The place in the trace at which runs begin; its start if there is none.
+    pub trace_start: Option<TraceStart>,
 }

@@ -1,6 +1,6 @@
 use super::ensure;
-use crate::model::{Network, RateStep, Reverse, Speed, Trace};
-use earlybird_transport::{Rate, ScenarioError};
+use crate::model::{Network, RateStep, Reverse, Speed, Trace, TraceStart};
+use earlybird_transport::{Rate, ScenarioError, Time};
 
 pub(super) fn validate(network: &Network) -> Result<(), ScenarioError> {
     match network {
@@ -25,19 +25,29 @@ fn check(speed: &Speed, path: &str) -> Result<(), ScenarioError> {
     let Some(trace) = &speed.trace else {
         let missing = || ScenarioError::new(&format!("{path}.rate"), "is missing").allowed(Rate::EXPECTED);
         ensure(speed.rate.is_some(), || missing().hint("say how fast the link sends, or give a `trace`."))?;
+        let stray = || ScenarioError::new(&format!("{path}.trace-start"), "stands without a `trace`");
+        ensure(speed.trace_start.is_none(), || stray().hint("give the `trace` that begins there."))?;
         return check_steps(&speed.rate_steps, path);
     };
     let error = || ScenarioError::new(&format!("{path}.trace"), "stands beside a rate");
     ensure(speed.rate.is_none() && speed.rate_steps.is_empty(), || {
         error().allowed("either `rate`, with or without `rate-steps`, or `trace`")
     })?;
-    check_times(trace, path)
+    check_times(trace, path)?;
+    check_start(speed.trace_start, trace, path)
 }
 
 fn check_steps(steps: &[RateStep], path: &str) -> Result<(), ScenarioError> {
     let Some(index) = (1..steps.len()).find(|index| steps[*index].at <= steps[index - 1].at) else { return Ok(()) };
     let error = ScenarioError::new(&format!("{path}.rate-steps.{index}.at"), "is not after the step before");
     Err(error.text(&steps[index].at.to_string()).allowed(format!("a time after {}", steps[index - 1].at)))
+}
+
+fn check_start(start: Option<TraceStart>, trace: &Trace, path: &str) -> Result<(), ScenarioError> {
+    let Some((TraceStart::At(start), last)) = start.zip(trace.times().last()) else { return Ok(()) };
+    let length = Time::from_millis(*last);
+    let error = || ScenarioError::new(&format!("{path}.trace-start.at"), "is not in the trace");
+    ensure(start < length, || error().text(&start.to_string()).allowed(format!("a time below {length}, its length")))
 }
 
 /// Files are checked as they are read; these times stand in the scenario.

@@ -113,8 +113,8 @@ impl QueueServer {
         }
         let outages = || settings.outages.clone();
         let schedule = match &settings.changes {
-            Some(RateChanges::Opportunities(times)) => {
-                ServiceSchedule::Opportunities(DeliveryOpportunities::new(Arc::clone(times)))
+            Some(RateChanges::Opportunities { times, start }) => {
+                ServiceSchedule::Opportunities(DeliveryOpportunities::new(Arc::clone(times), *start))
             }
             Some(RateChanges::Steps(steps)) => {
                 ServiceSchedule::VariableRate(VariableRate::new(settings.rate, Arc::clone(steps), outages()))

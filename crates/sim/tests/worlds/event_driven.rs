@@ -102,7 +102,8 @@ fn a_drop_tail_queue_does_the_same_event_driven_or_computed_ahead() {
 fn every_packet_was_delivered_or_dropped_or_is_still_there(#[case] discipline: Discipline) {
     let steps = [(seconds(20), 2_000_000), (seconds(40), 10_000_000)];
     let steps = RateChanges::Steps(steps.map(|(at, rate)| (at, Rate::from_bits_per_second(rate).unwrap())).into());
-    let chances = RateChanges::Opportunities([0, 1, 1, 5, 7].map(Duration::from_millis).into());
+    let chances =
+        RateChanges::Opportunities { times: [0, 1, 1, 5, 7].map(Duration::from_millis).into(), start: Duration::ZERO };
     for changes in [None, Some(steps), Some(chances)] {
         let world = crowd(bottleneck(discipline, changes), Census::default());
         let in_flight = world.packets_in_flight() as u64;

@@ -42,9 +42,10 @@ fn a_limit_of_4160_bytes_lets_3_packets_of_1040_wait_and_4161_bytes_4() {
 #[test]
 fn a_queue_of_1_packet_dropped_everything() {
     assert_eq!(burst_into(QueueLimit::Packets(1)), (1, 0));
-    for changes in
-        [Some(RateChanges::Steps([].into())), Some(RateChanges::Opportunities([Duration::from_millis(8)].into()))]
-    {
+    for changes in [
+        Some(RateChanges::Steps([].into())),
+        Some(RateChanges::Opportunities { times: [Duration::from_millis(8)].into(), start: Duration::ZERO }),
+    ] {
         let forward = LinkSettings { changes, ..link(1_000_000, 100, QueueLimit::Packets(1)) };
         let mut world = DuplexLink::new(forward).world(ns2(Config::ns2()), 20_000, Gate::default());
         assert!(world.run_until(seconds(300), BUDGET));

@@ -73,7 +73,7 @@ fn mahimahi(trace: &[u64], packets: &[(Instant, u32)]) -> Vec<Instant> {
 fn a_trace_serves_1500_bytes_per_line_as_mahimahi_does() {
     for trace in [vec![0, 1, 1, 5, 7], vec![3], vec![2, 2, 2, 40, 90, 91, 91], vec![1, 10, 10, 10, 10, 10, 11]] {
         let chances = trace.iter().copied().map(Duration::from_millis).collect();
-        let times = burst(RateChanges::Opportunities(chances));
+        let times = burst(RateChanges::Opportunities { times: chances, start: Duration::ZERO });
         let expected: Vec<_> =
             mahimahi(&trace, &times.entered).into_iter().map(|at| at + Duration::from_millis(10)).collect();
         assert!(times.arrived.len() > 100);
@@ -81,6 +81,22 @@ fn a_trace_serves_1500_bytes_per_line_as_mahimahi_does() {
     }
     let compared = "departures of 101 packets on 4 traces, a burst of 30 among them";
     conforms(Area::Network, "trace", "mahimahi, link_queue.cc", compared, "all equal");
+}
+
+/// The reference is mahimahi over the trace that begins there, with whole repetitions behind it.
+#[test]
+fn a_run_begins_at_a_later_time_of_a_trace() {
+    let trace = [2, 2, 2, 40, 90, 91, 91];
+    for start in [0, 1, 2, 3, 39, 40, 90, 91] {
+        let times = trace.map(Duration::from_millis).into();
+        let times = burst(RateChanges::Opportunities { times, start: Duration::from_millis(start) });
+        let repeated = (0..1000).flat_map(|round| trace.iter().map(move |at| round * 91 + at));
+        let from_start: Vec<u64> = repeated.filter(|at| *at >= start).map(|at| at - start).collect();
+        let expected: Vec<_> =
+            mahimahi(&from_start, &times.entered).into_iter().map(|at| at + Duration::from_millis(10)).collect();
+        assert!(times.arrived.len() > 100);
+        assert_eq!(times.arrived, expected, "{start}");
+    }
 }
 
 /// 1040 bytes take 8.32 ms at 1 Mb/s. After 20 ms and two packets, 3.36 ms of the third are done: the other 4.96 ms take
@@ -137,8 +153,15 @@ fn capacity_adds_up_over_steps_and_rounds_of_a_trace() {
     let steps = RateChanges::Steps([(millis(1000), rate(500)), (millis(3000), rate(100))].into());
     let bits = [500, 2000, 10_000].map(|at| steps.bits_before(millis(at), rate(1000)).round() as u64);
     assert_eq!(bits, [500, 1500, 2700]);
-    let chances = RateChanges::Opportunities([0, 5, 5, 12].map(Duration::from_millis).into());
+    let chances =
+        RateChanges::Opportunities { times: [0, 5, 5, 12].map(Duration::from_millis).into(), start: Duration::ZERO };
     let count = |at| (chances.bits_before(millis(at), rate(1)) / 12_000.0).round() as u64;
     // At 12 ms the last chance of a round and the first of the next one meet.
     assert_eq!([1, 5, 6, 12, 13, 25, 120].map(count), [1, 1, 3, 3, 5, 9, 39]);
+    let later = RateChanges::Opportunities {
+        times: [0, 5, 5, 12].map(Duration::from_millis).into(),
+        start: Duration::from_millis(5),
+    };
+    let count = |at| (later.bits_before(millis(at), rate(1)) / 12_000.0).round() as u64;
+    assert_eq!([0, 1, 7, 8, 12, 13].map(count), [0, 2, 2, 4, 4, 6]);
 }
