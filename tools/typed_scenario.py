@@ -88,7 +88,7 @@ def or_texts(node: object, texts: dict[str, list[str]]) -> object:
     if not isinstance(node, dict):
         return node
     node = {key: or_texts(value, texts) for key, value in node.items()}
-    found = texts.get(node.get("$ref", ""))
+    found = texts.get(str(node.get("$ref")))
     if not found:
         return node
     rest = {key: value for key, value in node.items() if key != "$ref"}
