@@ -32,7 +32,7 @@ wheel: $(SYNCED) ## Build the wheel and the source distribution into dist/
 wheel-check: wheel ## Install what `wheel` built where the repository is not, and call the program: a quarter of an hour on two processors
 	tools/wheel-check dist/earlybird-*.whl dist/earlybird-*.tar.gz $(UV)
 
-demo: build ## Repeat the first study at its smallest scale, then compare transports on a film
+demo: build ## Show with an example whether viewers can watch a video over TCP: an answer and a picture
 	@$(RUN) earlybird demo
 
 # The invariants of runs are checked in debug builds only, so that `nightly` draws scenarios in one.

@@ -187,13 +187,13 @@ def test_a_template_that_is_none_is_named_beside_those_there_are(earlybird: Prog
     assert "template = adsl: there is no such template; there are call, dsl, dumbbell, lte." in done.err
 
 
-@pytest.mark.slow
-def test_the_demonstration_makes_a_report_and_a_picture(tmp_path: Path) -> None:
+def test_the_demonstration_ends_with_an_answer_a_picture_and_the_next_command(tmp_path: Path) -> None:
     done = subprocess.run(command("demo"), cwd=tmp_path, capture_output=True, text=True, check=True)
-    study, film, picture, _ = done.stdout.splitlines()[-4:]
-    assert re.match(r"One run of each, .* PERT had [0-9.]+ timeouts and was frozen for [0-9.]+ s, with early", study)
-    assert film.startswith(("Take ", "Stay with "))
-    assert picture == "Picture: reports/compare.png"
-    assert "0 of 106 hold" not in done.stdout, "one seed decides none of them"
-    assert (tmp_path / "reports" / "compare.png").is_file()
-    assert (tmp_path / "reports" / "early-retransmission-smoke" / "index.html").is_file()
+    cubic, bbr, _, answer, picture, _, following = done.stdout.splitlines()[-7:]
+    assert "of 10 viewers have stalls" in cubic
+    assert re.search(r"BBR +all viewers can watch without stalls if they wait [0-9.]+ s", bbr)
+    assert answer.startswith("Answer:  use BBR on the server, and buffer ")
+    assert picture.startswith("Picture: reports/demo.gif ")
+    assert following.strip().startswith("earlybird plan ")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert (tmp_path / "reports" / "demo.gif").stat().st_size > 10_000

@@ -38,7 +38,7 @@ def test_a_name_is_found_with_its_ends() -> None:
 
 
 def test_the_command_prints_sources_parameters_and_json(earlybird: Callable[..., Finished]) -> None:
-    assert "RFC 5681" in earlybird("transports").out
+    assert "RFC 5681" in earlybird("transports", "reno").out
     assert "endpoint.pert.curve-tail" in earlybird("transports", "pert").out
     names = [one["name"] for one in json.loads(earlybird("transports", "--json").out)["transports"]]
     assert names == [one.name for one in transports()]
@@ -48,3 +48,13 @@ def test_an_unknown_transport_is_one_clear_error(earlybird: Callable[..., Finish
     finished = earlybird("transports", "pertt")
     assert finished.code == 2
     assert "there is no transport `pertt`" in finished.err
+
+
+def test_a_transport_took_more_than_one_line_of_80_columns(
+    earlybird: Callable[..., Finished], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = earlybird("transports").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    for one in transports():
+        assert sum(line.startswith(f"{one.name} ") for line in lines) == 1

@@ -1,69 +1,87 @@
 """`earlybird demo`: what the program is about, in a minute."""
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Final
 
-from earlybird.cli import compare, study
 from earlybird.cli.arguments import Jobs, Json, examples
 from earlybird.cli.output import echo, show_json
 from earlybird.lazy import LateModule
-from earlybird.paths import REPORTS, shipped_file
+from earlybird.paths import REPORTS
 
 if TYPE_CHECKING:
-    from earlybird import compare as comparing
-    from earlybird import recommendation
-    from earlybird import study as studies
-    from earlybird.report import text_templates, writer
-    from earlybird.study import Evaluation
-    from earlybird.study.language.points import Point
+    from earlybird.planning import answer, planner
+    from earlybird.planning.planner import CandidateResult, Plan
+    from earlybird.planning.watch import Watched
 else:
-    comparing = LateModule("earlybird.compare")
-    recommendation = LateModule("earlybird.recommendation")
-    studies = LateModule("earlybird.study")
-    text_templates = LateModule("earlybird.report.text_templates")
-    writer = LateModule("earlybird.report.writer")
+    answer = LateModule("earlybird.planning.answer")
+    planner = LateModule("earlybird.planning.planner")
 
 NAME = "demo"
 EXAMPLES = examples("earlybird demo")
-STUDY = "early-retransmission"
-PICTURE = REPORTS / "compare.png"
+PICTURE = REPORTS / "demo.gif"
+
+SESSIONS: Final = 10
+SECONDS: Final = 60
+PICTURE_SECONDS: Final = 12.0
+
+QUESTION: Final = f"""\
+A server sends a video of 4 Mb/s over TCP. The line carries 20 Mb/s, has a round
+trip of 60 ms, and loses 1 % of the packets. Can viewers watch without stalls?
+
+Simulating {SESSIONS} viewers for {SECONDS} s each, with two congestion controls of Linux: CUBIC,
+which most servers use, and BBR.
+"""
+NEXT: Final = """\
+Next:    the same for your video and your line:
+         earlybird plan FILM.mp4 --rate 20Mb/s --rtt 60ms --loss 1%"""
 
 
 def command(*, jobs: Jobs = None, json: Json = False) -> None:
     """
-    Repeat the first study at its smallest scale, then compare transports on a film.
+    Show with an example whether viewers can watch a video over TCP, and draw what they see.
 
-    Both are part of the program. It ends with a sentence about each and a picture. Results and reports are written to
-    the folders results and reports below the working folder; existing results are not made again.
+    It simulates ten viewers over a line that loses packets, once with CUBIC
+    and once with BBR, and ends with an answer, a picture and the next command.
+    The picture is written to the folder reports below the working folder.
     """
-    film = shipped_file("media", "test-clip.mp4")
-    if json:
-        show_json(_document(jobs))
-        return
-    study.run_command([STUDY], jobs=jobs)
-    study.report_command([STUDY])
-    comparison = comparing.compare_media(film, jobs=jobs, progress=True)
-    compare.show_comparison(comparison, PICTURE)
-    echo(f"\n{early_retransmission(studies.evaluate_study(STUDY))}\n{recommendation.recommendation(comparison)}")
-    echo(f"Picture: {PICTURE}")
-    echo("Next: the same with your own film: earlybird compare --media FILM; your own network: earlybird new")
-
-
-def early_retransmission(evaluation: "Evaluation") -> str:
-    """Return what early retransmission changed in one cell of the study, in a sentence that claims no more."""
-    cell: Point = {"n": 30, "buffer": 80}
-    before, after = ({**cell, "transport": transport} for transport in ("pert", "pert-er"))
-    rto = [text_templates.measured(evaluation, "rto_count", point) for point in (before, after)]
-    frozen = [text_templates.measured(evaluation, "frozen_s", point) for point in (before, after)]
-    return (
-        f"One run of each, 30 pairs over a queue of 80 packets: per 1000 s a video flow of PERT had {rto[0]} timeouts "
-        f"and was frozen for {frozen[0]}, with early retransmission {rto[1]} and {frozen[1]}."
+    if not json:
+        echo(QUESTION)
+    request = planner.PlanRequest(
+        bitrate="4Mb/s",
+        rate="20Mb/s",
+        rtt="60ms",
+        loss="1%",
+        beside="none",
+        transports=["bbr"],
+        duration=f"{SECONDS}s",
+        seeds=range(1, SESSIONS + 1),
     )
+    found = planner.plan(request, jobs=jobs, progress=not json)
+    REPORTS.mkdir(exist_ok=True)
+    seen = found.watch(PICTURE, seconds=PICTURE_SECONDS, progress=not json)
+    if json:
+        show_json(found.to_dict() | {"watch": seen.to_dict()})
+    else:
+        echo("\n".join([*map(playback, found.results), "", conclusion(found), drawn(seen), NEXT]))
 
 
-def _document(jobs: int | None) -> dict[str, Any]:
-    """Do the same and return what each of the three sub-commands prints with ``--json``."""
-    runs = study.outcome_document(studies.run_study(STUDY, jobs=jobs))
-    evaluation = studies.evaluate_study(STUDY)
-    page = writer.write_report(evaluation, REPORTS / f"{STUDY}-{evaluation.scale}")
-    comparison = comparing.compare_media(shipped_file("media", "test-clip.mp4"), jobs=jobs, progress=True).to_dict()
-    return {"run": runs, "report": writer.report_document(evaluation, page), "comparison": comparison}
+def playback(result: "CandidateResult") -> str:
+    """Return how a sender's viewers can watch, in a line."""
+    needs = [session.delay_needed for session in result.sessions]
+    never = sum(map(math.isinf, needs))
+    name = f"  {result.candidate.name.upper():<8}"
+    if never:
+        return f"{name} {never} of {len(needs)} viewers have stalls, however long they wait at the start."
+    return f"{name} all viewers can watch without stalls if they wait {answer.delay_text(max(needs))} at the start."
+
+
+def conclusion(plan: "Plan") -> str:
+    """Return the choice in a sentence."""
+    name = plan.choice.candidate.name.upper()
+    needed = max(session.delay_needed for session in plan.choice.sessions)
+    return f"Answer:  use {name} on the server, and buffer {answer.delay_text(needed)} of the video before it plays."
+
+
+def drawn(seen: "Watched") -> str:
+    """Return the file of the picture, and what it shows."""
+    return f"Picture: {seen.path} ({PICTURE_SECONDS:.0f} s of the video with each of the two; open it in a browser)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -127,22 +128,27 @@ def whole_or_share(count: int, total: int) -> str:
 
 
 def show_transports(transports: Sequence[TransportInfo], recoveries: Sequence[RecoveryInfo]) -> None:
-    """Print what each transport is and where it is described, then the loss recoveries."""
-    table = titled_table("Transports: endpoint.transport", ["name"])
-    for heading in ("what it is", "source", "parameters"):
-        table.add_column(heading, overflow="fold")
+    """Print a line for each transport and each loss recovery."""
+    table = titled_table("Transports: endpoint.transport", ["name", "may end in"])
+    table.add_column("description", no_wrap=True)
     for one in transports:
-        tables = dict.fromkeys(parameter.key.rpartition(".")[0] for parameter in one.parameters)
-        table.add_row("\n".join(one.names), one.title, one.source, "\n".join(tables) or NOTHING)
+        ends = " ".join(name.removeprefix(one.name) for name in one.names if name != one.name)
+        table.add_row(one.name, ends or NOTHING, _first_clause(one.title))
     show(table)
     timeless = ", ".join(one.name for one in transports if not one.has_timer)
-    show(Text(f"Every name but {timeless} may end in -fg, the fine-grained retransmission timer.", style="dim"))
-    show(Text("`earlybird transports NAME` shows the parameters of one.\n", style="dim"))
+    show(Text("-er: early retransmission; -rack: RACK-TLP.", style="dim"))
+    show(Text(f"-fg, the fine-grained retransmission timer, may follow each but {timeless}.", style="dim"))
+    show(Text("`earlybird transports NAME` shows the source and the parameters of one.\n", style="dim"))
     table = titled_table("Loss recovery: endpoint.recovery", ["name"])
-    table.add_column("what it is", overflow="fold")
+    table.add_column("description", no_wrap=True)
     for recovery in recoveries:
-        table.add_row(recovery.name, recovery.meaning)
+        table.add_row(recovery.name, _first_clause(recovery.meaning))
     show(table)
+
+
+def _first_clause(text: str) -> str:
+    """Return the part of a description that fits a line."""
+    return re.split(r"[;:(]|\. ", text, maxsplit=1)[0].strip().rstrip(".")
 
 
 def show_transport(transport: TransportInfo) -> None:
