@@ -95,6 +95,7 @@ check-python: build
 	$(RUN) ruff format --check
 	$(RUN) mypy
 	$(RUN) python -m mypy.stubtest earlybird._core
+	$(RUN) python tools/prose.py --check
 
 bench: build ## Measure the simulator's speed, then count instructions (FULL=1: all transports, many flows and studies, beside ns-2 where `ns` is installed)
 	@$(RUN) earlybird bench $(if $(FULL),--full)

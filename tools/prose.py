@@ -1,10 +1,10 @@
 """
 Measure the prose of the documentation: words per sentence, long sentences, passive verbs.
 
-``--check`` fails if a page that new users read first breaks the limits below, or has a word that the glossary avoids. Without
-it the tool prints the numbers of all pages, or of the Markdown files that are named.
+``--check`` fails if a page that new users read first breaks the limits below, or has a word that the glossary avoids.
+Without it the tool prints the numbers of all pages, or of the Markdown files that are named.
 
-Vale would do this with a style of our own, but its binary is in no package registry that the continuous integration reaches.
+Vale would do this with a style of our own, but PyPI and npm have only packages that download its binary later.
 """
 
 import argparse
@@ -37,14 +37,14 @@ ENTRY_PAGES: Final = (
 )
 """Pages that new users read first."""
 LONGEST: Final = 30
-"""Words of a sentence. Readers of technical English lose the thread beyond 25 to 30 (plainlanguage.gov, ASD-STE100 rule 6.3)."""
+"""Words of a sentence: our choice, so that a sentence can be understood at the first reading."""
 MOST_PASSIVE: Final = 0.35
 """Share of a page's sentences with a passive verb."""
 
 BLOCKS: Final = re.compile(
     r"^(```|~~~).*?^\1|<!--.*?-->|^(?: {4}|\t).*?$|^\|.*?$|^#.*?$|^!\[.*?$|^:::.*?$", re.MULTILINE | re.DOTALL
 )
-"""What is no prose: code, comments, tables, headings, pictures."""
+"""Parts that are no prose: code, comments, tables, headings, pictures."""
 BOUNDARY: Final = re.compile(r"(?<=[.!?:;])[*)”\"]*\s+(?=[A-Z0-9\"“*(`])|\n\s*(?:[-*+]|\d+\.)\s+|\n\s*\n")
 SHORT_FORMS: Final = re.compile(r"\b(e\.g|i\.e|vs|cf|etc|No|Fig|et al)\.")
 IRREGULAR: Final = (
@@ -52,7 +52,8 @@ IRREGULAR: Final = (
     "met|paid|put|read|run|said|seen|sent|set|shown|shut|sold|split|spent|taken|taught|thrown|told|understood|written|won"
 )
 PASSIVE: Final = re.compile(
-    rf"\b(is|are|was|were|be|been|being)\s+(?:(?:not|also|only|then|never|already|always|\w+ly)\s+)*(?:\w+ed|{IRREGULAR})\b", re.I
+    rf"\b(is|are|was|were|be|been|being)\s+(?:(?:not|also|only|then|never|already|always|\w+ly)\s+)*(?:\w+ed|{IRREGULAR})\b",
+    re.I,
 )
 WORD: Final = re.compile(r"[\w’'µ%.,/=-]*\w[\w’'%]*")
 

@@ -25,7 +25,7 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
-@pytest.mark.parametrize("name", map(module_of, WITH_EXAMPLES))
+@pytest.mark.parametrize("name", [module_of(path) for path in WITH_EXAMPLES])
 def test_an_example_of_a_docstring_gave_another_result(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,7 +54,8 @@ def test_a_transport_took_more_than_one_line_of_80_columns(
     earlybird: Callable[..., Finished], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    lines = earlybird("transports").out.splitlines()
+    lines = [line.rstrip() for line in earlybird("transports").out.splitlines()]
     assert max(map(len, lines)) <= 80
+    listed = lines[: lines.index("Loss recovery: endpoint.recovery")]
     for one in transports():
-        assert sum(line.startswith(f"{one.name} ") for line in lines) == 1
+        assert sum(line.startswith(f"{one.name} ") for line in listed) == 1

@@ -28,8 +28,8 @@ QUESTION: Final = f"""\
 A server sends a video of 4 Mb/s over TCP. The line carries 20 Mb/s, has a round
 trip of 60 ms, and loses 1 % of the packets. Can viewers watch without stalls?
 
-Simulating {SESSIONS} viewers for {SECONDS} s each, with two congestion controls of Linux: CUBIC,
-which most servers use, and BBR.
+Simulating {SESSIONS} viewers for {SECONDS} s each, with two congestion controls of Linux:
+CUBIC, which most servers use, and BBR.
 """
 NEXT: Final = """\
 Next:    the same for your video and your line:
@@ -79,9 +79,9 @@ def conclusion(plan: "Plan") -> str:
     """Return the choice in a sentence."""
     name = plan.choice.candidate.name.upper()
     needed = max(session.delay_needed for session in plan.choice.sessions)
-    return f"Answer:  use {name} on the server, and buffer {answer.delay_text(needed)} of the video before it plays."
+    return f"Answer:  use {name} on the server, and buffer {answer.delay_text(needed)} before the video plays."
 
 
 def drawn(seen: "Watched") -> str:
     """Return the file of the picture, and what it shows."""
-    return f"Picture: {seen.path} ({PICTURE_SECONDS:.0f} s of the video with each of the two; open it in a browser)"
+    return f"Picture: {seen.path} ({PICTURE_SECONDS:.0f} s of the video with each; open it in a browser)"

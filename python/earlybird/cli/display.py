@@ -129,26 +129,31 @@ def whole_or_share(count: int, total: int) -> str:
 
 def show_transports(transports: Sequence[TransportInfo], recoveries: Sequence[RecoveryInfo]) -> None:
     """Print a line for each transport and each loss recovery."""
-    table = titled_table("Transports: endpoint.transport", ["name", "may end in"])
-    table.add_column("description", no_wrap=True)
-    for one in transports:
-        ends = " ".join(name.removeprefix(one.name) for name in one.names if name != one.name)
-        table.add_row(one.name, ends or NOTHING, _first_clause(one.title))
-    show(table)
+    ends = [" ".join(name.removeprefix(one.name) for name in one.names if name != one.name) for one in transports]
+    rows = [(one.name, end or NOTHING, one.title) for one, end in zip(transports, ends, strict=True)]
+    show(_table_of_lines("Transports: endpoint.transport", ("name", "ends", "description"), rows))
     timeless = ", ".join(one.name for one in transports if not one.has_timer)
     show(Text("-er: early retransmission; -rack: RACK-TLP.", style="dim"))
     show(Text(f"-fg, the fine-grained retransmission timer, may follow each but {timeless}.", style="dim"))
     show(Text("`earlybird transports NAME` shows the source and the parameters of one.\n", style="dim"))
-    table = titled_table("Loss recovery: endpoint.recovery", ["name"])
-    table.add_column("description", no_wrap=True)
-    for recovery in recoveries:
-        table.add_row(recovery.name, _first_clause(recovery.meaning))
-    show(table)
+    meanings = [(recovery.name, recovery.meaning) for recovery in recoveries]
+    show(_table_of_lines("Loss recovery: endpoint.recovery", ("name", "description"), meanings))
+
+
+def _table_of_lines(title: str, headings: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Table:
+    """Return a table with one line for each row: only the last column is shortened."""
+    table = titled_table(title)
+    for place, heading in enumerate(headings[:-1]):
+        table.add_column(heading, no_wrap=True, min_width=max(len(row[place]) for row in rows))
+    table.add_column(headings[-1], no_wrap=True, overflow="ellipsis", ratio=1)
+    for *cells, text in rows:
+        table.add_row(*cells, _first_clause(text))
+    return table
 
 
 def _first_clause(text: str) -> str:
     """Return the part of a description that fits a line."""
-    return re.split(r"[;:(]|\. ", text, maxsplit=1)[0].strip().rstrip(".")
+    return re.split(r"[;:(]|\. |, which ", text, maxsplit=1)[0].strip().rstrip(".")
 
 
 def show_transport(transport: TransportInfo) -> None:
