@@ -6,6 +6,7 @@ import dataclasses
 import math
 import threading
 from bisect import bisect_left
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,7 +18,7 @@ from earlybird.planning.ladder import UNSENT_LIMIT, Viewing
 from earlybird.player import LATE_SHARE_ALLOWED, Playback, Timeliness, play
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -160,14 +161,22 @@ def first_place(holds: Callable[[int], bool], count: int, guess: int) -> int:
             high = place
         else:
             low = place
-        step *= 2
         if low < 0:
             place = max(high - step, 0)
         elif high == count:
             place = min(low + step, count - 1)
         else:
             place = (low + high) // 2
+        step *= 2
     return high
+
+
+def rows_by_name(names: Sequence[str]) -> dict[str, list[int]]:
+    """Return the rows of a column of names by name, in order."""
+    rows: dict[str, list[int]] = defaultdict(list)
+    for row, name in enumerate(names):
+        rows[name].append(row)
+    return rows
 
 
 class SessionRunner:
@@ -264,18 +273,19 @@ class SessionRunner:
         Of several viewers on the line it is that of the one who needs the longest delay.
         """
         outcome = self._scenario(delay, seed).run(seed, watch=self._watch)
+        frames = rows_by_name(outcome["tables"]["deliveries"]["flow"])
         viewers = [
-            self._viewed(f"{GROUP}{number}", outcome["tables"], seed, delay) for number in range(self._path.viewers)
+            self._viewed(name, outcome["tables"], frames[name], seed, delay)
+            for name in (f"{GROUP}{number}" for number in range(self._path.viewers))
         ]
         return max(viewers, key=lambda viewed: viewed.criterion)
 
-    def _viewed(self, flow: str, tables: Mapping[str, Any], seed: int, delay: float | None) -> Session:
-        """Return the session of one viewer."""
+    def _viewed(self, flow: str, tables: Mapping[str, Any], own: list[int], seed: int, delay: float | None) -> Session:
+        """Return the session of one viewer, whose frames are those of the rows `own`."""
         frames, flows, end = tables["deliveries"], tables["flows"], self._stream.run_length
-        own = np.asarray(frames["flow"]) == flow
         written, delivered = self._on_time(frames["written_s"][own], frames["delivered_s"][own])
         delivered = np.maximum(delivered, self._connected)
-        row = np.asarray(flows["flow"]) == flow
+        row = flows["flow"].index(flow)
         limited_share = float(sum(np.nan_to_num(flows[key][row]).item() for key in WINDOW_KEYS))
         viewing = self._viewing(tables, flow)
         first_waited = 0.0
