@@ -154,6 +154,31 @@ def test_programs_like_ping_were_not_read(tmp_path: Path, text: str, millisecond
     assert found.loss == pytest.approx(loss)
 
 
+@pytest.mark.parametrize(
+    ("name", "milliseconds", "lost", "sent"),
+    [
+        ("iputils-in-french.txt", 20.1, 1, 4),
+        ("aix.txt", 19.5, 0, 2),
+        ("cisco-ios.txt", 20, 10, 100),
+        ("huawei.txt", 20, 1, 3),
+        ("hrping.txt", 20.123, 1, 4),
+        ("linux-tcping.txt", 19.623, 1, 3),
+        ("tcping-in-go.txt", 19.623, 1, 3),
+        ("nping.txt", 19.6, 1, 3),
+        ("httping.txt", 19.62, 0, 2),
+        ("mtr-csv.txt", 19.6, 2, 100),
+        ("winmtr.txt", 20, 2, 100),
+    ],
+)
+def test_other_programs_than_ping_were_refused_or_miscounted(
+    name: str, milliseconds: float, lost: int, sent: int
+) -> None:
+    found = ping.read(FIELD / "ping_programs" / name)
+    assert found.round_trip == pytest.approx(milliseconds / 1e3)
+    assert found.loss_sample
+    assert (found.loss_sample.lost, found.loss_sample.sent) == (lost, sent)
+
+
 def test_pings_of_two_targets_were_taken_for_one_line(tmp_path: Path) -> None:
     both = CHINESE_LINUX + CHINESE_LINUX.replace("192.0.2.7", "192.0.2.9")
     (tmp_path / "ping.txt").write_text(both, encoding="utf-8")

@@ -21,7 +21,7 @@ from earlybird.planning.measured.ping_lines import (
     reply_in,
     seconds_in,
     summary_in,
-    target_in,
+    targets_in,
 )
 from earlybird.planning.measured.ping_run import FAR_BACK, Run
 from earlybird.planning.measured.text import text_of
@@ -120,8 +120,8 @@ def _runs(path: str | Path, lines: Sequence[str]) -> list[Run]:
     """Divide the lines into runs; raise InputError if they are of several targets."""
     runs, targets = [Run()], dict[str, None]()
     for line in lines:
-        if target := target_in(line):
-            targets.setdefault(target.lower())
+        if (named := targets_in(line)) and not targets.keys() & named:
+            targets.setdefault(named[0])
         _take(line, runs)
     if len(targets) > 1:
         raise InputError(

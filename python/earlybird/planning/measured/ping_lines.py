@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Final
 
 NUMBER: Final = r"\d+(?:[.,]\d*)?"
 UNIT: Final = r"[^\s\d=<>:;,.()%/\[\]{}|\"'*#-]{1,6}"
 
-TIME: Final = re.compile(rf"[=<]\s*({NUMBER})\s*({UNIT})(?!\S*\s*[=<])")
-"""The time of a reply: a number whose unit is not the name of the next value (`ttl=58 time=20.1 ms`)."""
+TIME: Final = re.compile(rf"[=<]\s*({NUMBER})\s*({UNIT})(?!\d|\S*\s*[=<])")
+"""The time of a reply: a number whose unit is not the name of the next value (`ttl=58 time=20.1 ms`), nor a part of a
+hexadecimal number (`ID=7c1e`)."""
+TCPING: Final = re.compile(rf"^seq (\d+): tcp response .*\s({NUMBER})\s+(ms)\s*$")
+"""`seq 0: tcp response from example.org [open]  19.123 ms` (Linux's tcping)"""
 FPING: Final = re.compile(rf"\[(\d+)\],.*?({NUMBER})\s*(ms)\b(?=\s*\()")
 """`192.0.2.7 : [1], 84 bytes, 9.67 ms (8.06 avg, 0% loss)`"""
 ROUTEROS: Final = re.compile(r"^\s*(\d+)\s+\S+\s+\d+\s+\d+\s+((?:\d+s)?(?:\d+ms)?(?:\d+us)?)(?:\s|$)")
@@ -41,23 +44,30 @@ FAILED: Final = re.compile(
 """Words of a try that failed and has a time all the same (tcping)."""
 
 PERCENT: Final = re.compile(r"(\d+(?:[.,]\d+)?)\s*[%％]")
-WHOLE: Final = re.compile(r"(?<![\d.,+:/\w])(\d+)(?![\d.:/]|,\d)")
+WHOLE: Final = re.compile(r"(?<![\d.,+:/\w])(\d+)(?![\d.:/A-Za-z]|,\d)")
 SLASHES: Final = re.compile(r"(\d+)/(\d+)/(\d+(?:\.\d+)?)%")
 """`xmt/rcv/%loss = 4/3/25%` (fping)"""
-WRAPPED: Final = re.compile(r"(\s=\s+\d+,)[ \t]*\r?\n[ \t]*")
-"""A line break within a summary: `Trasmessi = 4, Ricevuti = 3,` and then `Persi = 1 (25% persi)` (Windows, Italian)."""
+CISCO: Final = re.compile(r"\d percent \((\d+)/(\d+)\)")
+"""`Success rate is 90 percent (90/100), round-trip min/avg/max = 19/20/24 ms`"""
+WRAPPED: Final = re.compile(r"(\s=\s+\d+,|packet\(s\) (?:transmitted|received))[ \t]*\r?\n[ \t]*")
+"""A line break within a summary: `Trasmessi = 4, Ricevuti = 3,` and then `Persi = 1 (25% persi)` (Windows, Italian);
+`3 packet(s) transmitted` and `2 packet(s) received` (Huawei)."""
 TRIPLE: Final = re.compile(r"\s[=:]\s+(\d+)\D{1,40}\s[=:]\s+(\d+)\D{1,40}\s[=:]\s+(\d+)(?![\d.])")
 """`Pakete: Gesendet = 10, Empfangen = 8, Verloren = 2` (Windows)"""
 SUMMARY: Final = re.compile(rf"=\s*({NUMBER})/({NUMBER})/({NUMBER})(?!\s*%)")
 """`rtt min/avg/max/mdev = 19,028/20,214/21,400/1,186 ms`"""
 EXTREMES: Final = re.compile(rf"\s=\s+({NUMBER})\D{{1,40}}\s=\s+({NUMBER})\D{{1,40}}\s=\s+({NUMBER})\D*$")
 """`Minimum = 22ms, Maximum = 31ms, Mittelwert = 24ms` (Windows)"""
+NPING: Final = re.compile(rf"Max rtt: ({NUMBER})ms \| Min rtt: ({NUMBER})ms \| Avg rtt: ({NUMBER})ms")
+"""Of Nmap's nping."""
 DURATION: Final = re.compile(rf"[%％].*?(\d+)\s*{UNIT}\s*$")
 """`600 packets transmitted, 600 received, 0% packet loss, time 120300ms`"""
-TARGET: Final = re.compile(
-    r"^-{2,}\s*([^\s-]\S*)\s.*-{2,}\s*$|^PING\s+([^\s(]+)\s*\(|^(\S+)\s+:\s(?=.*\d)|^\s+Destination:\s+(\S+)\s*$"
-)
-"""`--- example.org ping statistics ---`, `PING example.org (…`, `example.org : ` of fping, or PowerShell's heading."""
+TARGET: Final = re.compile(r"^PING\s+([^\s(]+)\s*\(|^(\S+)\s+:\s(?=.*\d)|^\s+Destination:\s+(\S+)\s*$")
+"""`PING example.org (…`, `example.org : ` of fping, or PowerShell's heading."""
+HEADING: Final = re.compile(r"^\s*-{2,}\s*([^\s-].*?)\s*-{2,}\s*$")
+"""`--- example.org ping statistics ---`, and in other languages `--- statistiques ping example.org ---`."""
+SCHEME: Final = re.compile(r"^\w+://|:\d+$|[/():,]+$|^\(")
+"""What names of hosts have before and behind them: `http://example.org/`, `example.org:80`, `(192.0.2.7)`."""
 ADDRESS: Final = re.compile(r"\d+\.\d+\.\d+\.\d+")
 LISTED: Final = re.compile(rf"^(\S+)\s+:((?:\s+(?:{NUMBER}|-))+)\s*$")
 """`192.0.2.7 : 6.46 9.67 - 12.9` (`fping -C`)"""
@@ -93,7 +103,7 @@ def reply_in(line: str) -> Reply | None:
     """Return the reply of a line, if it is one and no duplicate."""
     if DUPLICATE.search(line) or FAILED.search(line):
         return None
-    if found := FPING.search(line):
+    if found := FPING.search(line) or TCPING.search(line):
         return Reply(plain(found[2]), int(found[1]))
     if (found := ROUTEROS.search(line)) and found[2]:
         parts = PARTS.findall(found[2])
@@ -102,7 +112,7 @@ def reply_in(line: str) -> Reply | None:
         return Reply(float(found[2]), int(found[1])) if found[3] == SUCCESS and found[2] != "*" else None
     if found := WINDOWS_POWERSHELL.search(line):
         return Reply(float(found[1]), None)
-    if counts_in(line) or EXTREMES.search(line):
+    if counts_in(line) or summary_in(line):
         return None
     times = TIME.findall(line)
     if not times:
@@ -121,18 +131,26 @@ def counts_in(line: str) -> Counts | None:
     """Return the counts of a summary's line, if they fit one another."""
     if found := SLASHES.search(line):
         return Counts(int(found[1]), int(found[2]))
+    if found := CISCO.search(line):
+        return Counts(int(found[2]), int(found[1]))
     if share := PERCENT.search(line):
         before, lost = [int(number) for number in WHOLE.findall(line[: share.start()])], plain(share[1])
         for first, second in pairwise(before):
-            if 0 < first >= second and abs(100 * (first - second) / first - lost) <= ROUNDED:
+            if _is_lost_share(first, second, lost):
                 return Counts(first, second)
             if first + second and abs(100 * second / (first + second) - lost) <= ROUNDED and "(" in line:
                 return Counts(first + second, first)  # successful, failed (tcping)
-        return None
+        apart = combinations(before, 2)  # `3 probes transmitted on port 443 | 2 received, 33.33% packet loss`
+        return next((Counts(*pair) for pair in apart if _is_lost_share(*pair, lost)), None)
     if found := TRIPLE.search(line):
         sent, received, lost_count = map(int, found.groups())
         return Counts(sent, received) if sent and sent - received == lost_count else None
     return None
+
+
+def _is_lost_share(sent: int, received: int, lost: float) -> bool:
+    """Return whether so many per cent were lost, as programs round it."""
+    return 0 < sent >= received and abs(100 * (sent - received) / sent - lost) <= ROUNDED
 
 
 def seconds_in(line: str) -> float | None:
@@ -153,15 +171,28 @@ def summary_in(line: str) -> tuple[float, float, float] | None:
         shortest, mean, longest = map(plain, found.groups())
     elif found := EXTREMES.search(line):
         shortest, longest, mean = map(plain, found.groups())
+    elif found := NPING.search(line):
+        longest, shortest, mean = map(plain, found.groups())
     else:
         return None
     return (shortest, mean, longest) if shortest <= mean <= longest else None
 
 
-def target_in(line: str) -> str | None:
-    """Return the host that a line names: one of a summary, of fping, or a reply without a number (Windows)."""
+def targets_in(line: str) -> list[str]:
+    """
+    Return the words of a line one of which is a host: of a heading, of fping, or a reply without a number (Windows).
+
+    The first is the likeliest. Those of replies without a number are addresses.
+    """
+    if found := HEADING.search(line):
+        return [word for each in found[1].split() if (word := _host(each))]
     if found := TARGET.search(line):
-        return str(next(filter(None, found.groups())))
+        return [_host(next(filter(None, found.groups())))]
     reply = reply_in(line)
     address = ADDRESS.search(line) if reply and reply.number is None else None
-    return address[0] if address else None
+    return [address[0]] if address else []
+
+
+def _host(word: str) -> str:
+    """Return the name of a host without scheme, port and punctuation."""
+    return SCHEME.sub("", SCHEME.sub("", word)).lower()
