@@ -22,7 +22,7 @@ from earlybird.errors import (
 from earlybird.lazy import loader
 
 if TYPE_CHECKING:
-    from earlybird import compare, media, models, planning, quality, scenario, study
+    from earlybird import compare, media, models, planning, plugin, quality, scenario, study
     from earlybird.assessment import Assessment, assess
     from earlybird.outputs import Outputs
     from earlybird.planning import PlanRequest, plan
@@ -46,6 +46,7 @@ else:
             "models": "models",
             "plan": "planning.planner",
             "planning": "planning",
+            "plugin": "plugin",
             "quality": "quality",
             "run": "runs",
             "scenario": "scenario",
@@ -79,6 +80,7 @@ __all__ = [
     "models",
     "plan",
     "planning",
+    "plugin",
     "quality",
     "run",
     "scenario",

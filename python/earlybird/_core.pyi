@@ -6,6 +6,8 @@ from os import PathLike
 from typing import Any, Literal, Protocol, Self, final
 
 __all__ = [
+    "ControlEvent",
+    "ControlSetup",
     "HostError",
     "NamespaceError",
     "PanicException",
@@ -19,6 +21,8 @@ __all__ = [
     "duration",
     "emulate",
     "is_network",
+    "load_class",
+    "load_library",
     "rate",
     "schema",
     "serve",
@@ -141,6 +145,64 @@ def duration(text: str) -> float:
 
 def trace_times(text: str, file: str) -> list[int]:
     """Return the milliseconds at which a trace has delivery opportunities; `file` names it in errors."""
+
+@final
+class ControlSetup:
+    """The settings of a connection, as `__init__` of a congestion control gets them."""
+
+    @property
+    def initial_window(self) -> float:
+        """Window to begin with, in segments."""
+    @property
+    def largest_window(self) -> float:
+        """Largest allowed window in segments."""
+    @property
+    def mss(self) -> float:
+        """Payload of a full segment in bytes."""
+    @property
+    def seed(self) -> int:
+        """Seed for random numbers: equal for equal runs, different for each connection."""
+
+@final
+class ControlEvent:
+    """An event of a connection, as the methods of a congestion control get it."""
+
+    @property
+    def now(self) -> float:
+        """Time in seconds since the beginning of the run."""
+    @property
+    def acked(self) -> float:
+        """Segments newly delivered by the ACK, in order or not."""
+    @property
+    def growth(self) -> float:
+        """Segments by which the ACK may grow the window in slow start: 0 in recovery, and if the window is not used."""
+    @property
+    def rtt(self) -> float | None:
+        """Round-trip time in seconds."""
+    @property
+    def in_flight(self) -> float:
+        """Segments sent and neither delivered nor lost; at a loss those sent and not acknowledged."""
+    @property
+    def delivery_rate(self) -> float | None:
+        """Delivery rate in segments per second."""
+    @property
+    def delivered(self) -> float:
+        """Segments delivered so far."""
+    @property
+    def lost(self) -> float:
+        """Segments found lost since the ACK before."""
+    @property
+    def is_app_limited(self) -> bool:
+        """Whether the application had less to send than the window allows."""
+    @property
+    def is_mark(self) -> bool:
+        """Whether an ECN mark was echoed and no segment was lost."""
+
+def load_library(path: str, build: str) -> str:
+    """Load a library of the C interface; return the name of its congestion control."""
+
+def load_class(kind: Callable[..., object], name: str, title: str, path: str, build: str) -> str:
+    """Load a class as a congestion control; return its name."""
 
 def schema() -> str:
     """Return the JSON schema of scenarios."""

@@ -13,8 +13,10 @@ from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from earlybird import plugin
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
@@ -86,7 +88,9 @@ class ProcessExecutor:
         self.slots = workers
         self._others = set(multiprocessing.active_children())
         context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare_worker)
+        self._pool = ProcessPoolExecutor(
+            workers, mp_context=context, initializer=_prepare_worker, initargs=(plugin.loaded(),)
+        )
 
     def submit(self, function: Callable[[Task], Done], task: Task, /) -> Future[Done]:
         """Call the function in a process, which may have to be started."""
@@ -144,8 +148,9 @@ def limit_table_threads() -> None:
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 
-def _prepare_worker() -> None:
+def _prepare_worker(plugins: Sequence[str]) -> None:
     limit_table_threads()
+    plugin.load_all(plugins)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

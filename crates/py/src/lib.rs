@@ -5,13 +5,14 @@ mod emulate;
 mod media;
 mod network;
 mod outputs;
+mod plugin;
 mod report;
 mod scenario;
 mod serve;
 mod transmit;
 
 use earlybird_experiment::RunError;
-use earlybird_scenario::{Transports, line_of};
+use earlybird_scenario::line_of;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::panic::PanicException;
@@ -95,13 +96,13 @@ fn trace_times(text: &str, file: &str) -> PyResult<Vec<u64>> {
 /// Returns the JSON schema of scenarios.
 #[pyfunction]
 fn schema() -> String {
-    earlybird_scenario::schema(&Transports::built_in())
+    earlybird_scenario::schema(&plugin::transports())
 }
 
 /// Returns the table of transports as JSON.
 #[pyfunction]
 fn transports() -> String {
-    Transports::built_in().to_json()
+    plugin::transports().to_json()
 }
 
 /// Returns the version of earlybird.
@@ -138,6 +139,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(transports, module)?)?;
     module.add_class::<scenario::ResolvedScenario>()?;
     module.add_class::<network::ResolvedNetwork>()?;
+    module.add_class::<plugin::ControlSetup>()?;
+    module.add_class::<plugin::ControlEvent>()?;
+    module.add_function(wrap_pyfunction!(plugin::load_library, module)?)?;
+    module.add_function(wrap_pyfunction!(plugin::load_class, module)?)?;
     module.add_function(wrap_pyfunction!(network::is_network, module)?)?;
     module.add("PanicException", module.py().get_type::<PanicException>())?;
     module.add_function(wrap_pyfunction!(_panic, module)?)?;

@@ -1,9 +1,9 @@
 //! `_core.ResolvedScenario`: a scenario that is parsed once and used many times.
 
 use crate::outputs::{self, OutputsDict};
-use crate::{media, report, run_error, scenario_error, scenario_error_in};
+use crate::{media, plugin, report, run_error, scenario_error, scenario_error_in};
 use earlybird_experiment::ProgressCallback;
-use earlybird_scenario::{Backend, Resolver, Scenario, Seeds, Time};
+use earlybird_scenario::{Backend, Resolver, Scenario, ScenarioError, Seeds, Time};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -64,8 +64,8 @@ impl ResolvedScenario {
     #[pyo3(signature = (text, overrides=vec![], folder="", source=None))]
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands over what it converted")]
     fn new(text: &str, overrides: Vec<(String, String)>, folder: &str, source: Option<&str>) -> PyResult<Self> {
-        let scenario = Resolver { folder: Path::new(folder), media: &media::WithPython, ..Resolver::default() }
-            .resolve(text, &overrides);
+        let (transports, folder) = (plugin::transports(), Path::new(folder));
+        let scenario = Resolver { transports, folder, media: &media::WithPython }.resolve(text, &overrides);
         scenario.map(Self::from).map_err(|error| scenario_error_in(error, text, &overrides, source))
     }
 
@@ -170,6 +170,7 @@ impl ResolvedScenario {
 
     /// Checks that the backend supports everything that the scenario asks for.
     fn check_backend(&self) -> PyResult<()> {
+        self.check_plugins().map_err(scenario_error)?;
         match self.scenario.backend {
             Backend::Sim => Ok(()),
             Backend::Live => earlybird_backends::live::check(&self.scenario).map_err(scenario_error),
@@ -229,17 +230,26 @@ impl ResolvedScenario {
         let clock = py.import("time")?.getattr("thread_time")?;
         let before: f64 = clock.call0()?.extract()?;
         let watch = watch.map(Bound::unbind);
+        self.check_plugins().map_err(scenario_error)?;
+        // Of an earlier run, which ended for another reason.
+        drop(plugin::take_failure());
         let mut raised = None;
         let mut limiter = RateLimiter::default();
         // Without the lock, so that threads of Python run simulations at the same time, as `earlybird plan` does.
         let report = py.detach(|| {
             let mut keep_going = |done: f64| {
+                raised = plugin::take_failure();
+                if raised.is_some() {
+                    return false;
+                }
                 raised = limiter.call(|| Python::attach(|py| poll(py, watch.as_ref(), done))).err();
                 raised.is_none()
             };
             self.execute(seed, &outputs, &mut keep_going)
         });
         let report = report.map_err(|error| raised.unwrap_or_else(|| run_error(error)))?;
+        // Of the last events, after which nothing asked.
+        plugin::take_failure().map_or(Ok(()), Err)?;
         let spent = clock.call0()?.extract::<f64>()? - before;
         let result = report::to_dict(py, report)?;
         result.set_item("cpu_s", spent)?;
@@ -248,6 +258,17 @@ impl ResolvedScenario {
 }
 
 impl ResolvedScenario {
+    /// Checks that controls that users load run in simulated time: in real time each call would delay packets.
+    fn check_plugins(&self) -> Result<(), ScenarioError> {
+        let Some(name) = self.scenario.endpoint.controls.plugins().next() else { return Ok(()) };
+        if self.scenario.backend == Backend::Sim {
+            return Ok(());
+        }
+        let error =
+            ScenarioError::new("backend", format!("does not run control `{name}`, which is loaded from a file"));
+        Err(error.text(self.backend()).allowed("sim").hint("in real time its calls would delay packets."))
+    }
+
     fn execute(
         &self,
         seed: u64,

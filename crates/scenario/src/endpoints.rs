@@ -4,7 +4,7 @@ use crate::model::{Endpoint, Flow, Measure, Profile, Scenario};
 use crate::overrides::merge;
 use crate::schema_check::check;
 use crate::schema_walk::SchemaNode;
-use earlybird_transport::{ScenarioError, Time, Transports};
+use earlybird_transport::{Kind, ScenarioError, Time, Transport, Transports};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -50,6 +50,18 @@ impl Scenario {
             let profile = flow.endpoint.get("profile").and_then(|profile| Profile::deserialize(profile).ok());
             flow.transport =
                 profile.filter(|_| !flow.endpoint.contains_key("transport")).and_then(Profile::usual_transport);
+        }
+    }
+
+    /// Writes the builds of the plugins that flows name: runs with another build are other runs.
+    pub(crate) fn set_plugin_builds(&mut self) {
+        let given = self.flows.iter().filter_map(|flow| Transport::deserialize(flow.endpoint.get("transport")?).ok());
+        let transports =
+            self.flows.iter().filter_map(|flow| flow.transport).chain(given).chain([self.endpoint.transport]);
+        for transport in transports.collect::<Vec<_>>() {
+            if let Kind::Control(name) = transport.kind {
+                self.endpoint.controls.set_build(name.as_str());
+            }
         }
     }
 

@@ -29,7 +29,8 @@ mod validate;
 mod workload;
 
 pub use earlybird_transport::{
-    Datagram, Detection, Fraction, Kind, Preset, QuicCarriage, Rate, Repair, ScenarioError, Time, Transport, Transports,
+    Datagram, Detection, Fraction, Kind, Plugin, Preset, QuicCarriage, Rate, Repair, ScenarioError, Time, Transport,
+    Transports,
 };
 pub use location::line_of;
 pub use media::{NoMedia, ReadMedia, Wanted};

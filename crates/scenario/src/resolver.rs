@@ -110,6 +110,7 @@ impl Resolver<'_> {
             scenario.measure.shorten_warm_up(scenario.duration);
         }
         scenario.choose_transports(document);
+        scenario.set_plugin_builds();
         scenario.settle_endpoints(root.child("endpoint").unwrap_or(root))?;
         // Before validation, which checks the frames of a file like those of a scenario.
         scenario.read_frames(self.folder)?;

@@ -2,6 +2,7 @@
 
 use crate::controls::{BUILT_IN, ControlTable, Entry};
 use crate::name::{Detection, FINE_GRAINED, Kind, is_control_name};
+use crate::plugin::Plugin;
 use crate::register::Transports;
 use crate::settings::Endpoint;
 use schemars::SchemaGenerator;
@@ -49,6 +50,17 @@ impl Transports {
         }
         self.check_name(T::NAME)?;
         Ok(Self::of(self.controls().iter().copied().chain([entry]).collect()))
+    }
+
+    /// Returns a register with a plugin, which replaces one of the same name.
+    ///
+    /// # Errors
+    /// If the name cannot be used, see [`RegisterError`].
+    pub fn with_plugin(&self, plugin: Plugin) -> Result<Self, RegisterError> {
+        let is_other = |entry: &&Entry| entry.plugin().is_none_or(|known| known.name != plugin.name);
+        let others = Self::of(self.controls().iter().filter(is_other).copied().collect());
+        others.check_name(plugin.name)?;
+        Ok(Self::of(others.controls().iter().copied().chain([Entry::of_plugin(plugin)]).collect()))
     }
 
     fn check_name(&self, name: &'static str) -> Result<(), RegisterError> {

@@ -41,12 +41,28 @@ impl ControlTables {
     /// Returns the control that this name means under a profile, with the parameters of its table; `None` if the register has
     /// none.
     pub fn control(&self, name: &str, profile: Profile) -> Option<Control> {
-        self.transports.control(profile.control_named(name)).map(|entry| (entry.control)(self.table(entry), profile))
+        self.transports.control(profile.control_named(name)).map(|entry| entry.control(self.table(entry), profile))
     }
 
     pub(crate) fn check(&self, profile: Profile, path: &str) -> Result<(), ScenarioError> {
         let controls = self.transports.controls();
-        controls.iter().try_for_each(|entry| (entry.check)(self.table(entry), profile, &join(path, entry.name)))
+        controls.iter().try_for_each(|entry| entry.check(self.table(entry), profile, &join(path, entry.name)))
+    }
+
+    /// Writes into the table of a plugin by which of its builds the scenario is run; other controls have none.
+    pub fn set_build(&mut self, name: &str) {
+        let Some(plugin) = self.transports.control(name).and_then(Entry::plugin) else { return };
+        let table = self.tables.entry(plugin.name).or_insert_with(|| Value::Object(Map::new()));
+        // A build that is given stays: the check compares it with the loaded one.
+        if table.get("build").is_none() {
+            table["build"] = plugin.build.into();
+        }
+    }
+
+    /// Returns the names of the plugins that have a table here: after [`Self::set_build`], of those that are used.
+    pub fn plugins(&self) -> impl Iterator<Item = &'static str> {
+        let plugins = self.transports.controls().iter().filter_map(Entry::plugin);
+        plugins.map(|plugin| plugin.name).filter(|name| self.tables.contains_key(*name))
     }
 
     fn table(&self, entry: &Entry) -> &Value {
@@ -56,6 +72,10 @@ impl ControlTables {
     /// Writes every table of a register's controls in full, so that equal settings are equal texts.
     fn complete(&mut self, transports: &Transports) -> serde_json::Result<()> {
         for entry in transports.controls() {
+            // A plugin that is loaded and not used changes no scenario, so that results of other transports are kept.
+            if entry.plugin().is_some() && !self.tables.contains_key(entry.name) {
+                continue;
+            }
             let given = self.tables.remove(entry.name).unwrap_or_else(|| Value::Object(Map::new()));
             self.tables.insert(entry.name.to_owned(), (entry.complete)(given)?);
         }

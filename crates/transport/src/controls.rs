@@ -47,7 +47,7 @@ pub trait ControlTable: Default + Serialize + DeserializeOwned + JsonSchema + 's
     /// The publication or implementation that describes it.
     const SOURCE: &'static str;
     /// The detections that the name may select by suffix.
-    const DETECTIONS: &'static [Detection] = &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack];
+    const DETECTIONS: &'static [Detection] = Detection::ALL;
 
     /// Checks what no schema can, for an endpoint of this profile; `path` is where the table stands.
     ///

@@ -147,6 +147,8 @@ impl ControlName {
 }
 
 impl Detection {
+    /// Every detection.
+    pub(crate) const ALL: &[Self] = &[Self::Duplicates, Self::EarlyRetransmission, Self::Rack];
     /// Every detection that has a suffix.
     pub(crate) const WITH_SUFFIX: [Self; 2] = [Self::EarlyRetransmission, Self::Rack];
 

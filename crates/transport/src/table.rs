@@ -22,7 +22,7 @@ pub(crate) struct Row {
 const PLAIN: &[Detection] = &[Detection::Duplicates];
 /// Without SACK, duplicates are all there is to count.
 const COUNTED: &[Detection] = &[Detection::Duplicates, Detection::EarlyRetransmission];
-const ALL: &[Detection] = &[Detection::Duplicates, Detection::EarlyRetransmission, Detection::Rack];
+const ALL: &[Detection] = Detection::ALL;
 
 /// Every transport that is not named after a congestion control. The controls are listed behind the first [`REPAIRS`] rows.
 pub(crate) const ROWS: &[Row] = &[

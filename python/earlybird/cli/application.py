@@ -28,7 +28,7 @@ from earlybird.cli import (
     validate,
     web,
 )
-from earlybird.cli.arguments import examples
+from earlybird.cli.arguments import examples, take_plugins
 from earlybird.cli.error_boundary import guarded
 
 application = typer.Typer(
@@ -44,6 +44,9 @@ application = typer.Typer(
     rich_markup_mode=None,  # help is plain text: drawing it would load 200 modules
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+SIMULATING = (run, plan, sweep, validate, transports, compare, assess)
+"""Sub-commands that take ``--plugin``."""
 
 for module in (
     demo,
@@ -65,7 +68,8 @@ for module in (
     top,
     bench,
 ):
-    application.command(module.NAME, epilog=module.EXAMPLES)(guarded(module.command))
+    taken = take_plugins(module.command) if module in SIMULATING else module.command
+    application.command(module.NAME, epilog=module.EXAMPLES)(guarded(taken))
 application.add_typer(study.application)
 application.add_typer(kernel.application)
 application.add_typer(testbed.application)

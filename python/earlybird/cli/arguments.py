@@ -4,12 +4,18 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from earlybird.errors import InputError
+from earlybird.lazy import LateModule
 from earlybird.outputs import Outputs
+
+if TYPE_CHECKING:
+    from earlybird import plugin
+else:
+    plugin = LateModule("earlybird.plugin")
 
 ScenarioFile: TypeAlias = Annotated[
     Path, typer.Argument(metavar="FILE", help="The scenario, as TOML or JSON.", show_default=False)
@@ -86,6 +92,15 @@ Arq: TypeAlias = Annotated[
     ),
 ]
 
+Plugins: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE",
+        help="Load a congestion control of your own: a file of Python, or a library (docs/own-control.md). May be "
+        "given several times.",
+    ),
+]
+
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 
 
@@ -120,6 +135,24 @@ def take_outputs(command: Callable[..., None]) -> Callable[..., None]:
         flows = arguments.pop("trace_flow") or ()
         command(**arguments, outputs=Outputs(**files, trace_flows=flows))
 
+    return _with_options(command, with_outputs, options)
+
+
+def take_plugins(command: Callable[..., None]) -> Callable[..., None]:
+    """Add ``--plugin`` to a sub-command: what it names is loaded before."""
+
+    def with_plugins(**arguments: Any) -> None:  # noqa: ANN401, as of any command
+        if paths := arguments.pop("plugin"):
+            plugin.load_all(paths)
+        command(**arguments)
+
+    return _with_options(command, with_plugins, {"plugin": Plugins})
+
+
+def _with_options(
+    command: Callable[..., None], changed: Callable[..., None], options: dict[str, Any]
+) -> Callable[..., None]:
+    """Give a changed sub-command the help and the options of the first, without ``outputs``, and more options."""
     signature = inspect.signature(command)
     shown = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
@@ -127,11 +160,11 @@ def take_outputs(command: Callable[..., None]) -> Callable[..., None]:
     ]
     own = [parameter for name, parameter in signature.parameters.items() if name != "outputs"]
     # Without `__wrapped__`, by which typer would find the signature of `command` instead.
-    functools.update_wrapper(with_outputs, command, updated=())
-    del with_outputs.__wrapped__  # type: ignore[attr-defined]
-    with_outputs.__signature__ = signature.replace(parameters=[*own, *shown])  # type: ignore[attr-defined]
-    with_outputs.__annotations__ = {one.name: one.annotation for one in (*own, *shown)}
-    return with_outputs
+    functools.update_wrapper(changed, command, updated=())
+    del changed.__wrapped__  # type: ignore[attr-defined]
+    changed.__signature__ = signature.replace(parameters=[*own, *shown])  # type: ignore[attr-defined]
+    changed.__annotations__ = {one.name: one.annotation for one in (*own, *shown)}
+    return changed
 
 
 def examples(*commands: str) -> str:

@@ -1,13 +1,14 @@
 use super::ControlTable;
 use crate::error::ScenarioError;
 use crate::name::Detection;
+use crate::plugin::{Plugin, PluginTable};
 use crate::profile::Profile;
 use earlybird_tcp::Control;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Value, json};
 use std::any::TypeId;
 
-/// A [`ControlTable`] without its type.
+/// A [`ControlTable`] without its type, or a plugin.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
@@ -18,9 +19,16 @@ pub(crate) struct Entry {
     pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
     /// Writes a table in full, so that equal tables are equal texts.
     pub(crate) complete: fn(Value) -> serde_json::Result<Value>,
-    pub(crate) check: fn(&Value, Profile, &str) -> Result<(), ScenarioError>,
-    pub(crate) control: fn(&Value, Profile) -> Control,
+    check: fn(&Value, Profile, &str) -> Result<(), ScenarioError>,
+    maker: Maker,
     pub(crate) table: fn() -> TypeId,
+}
+
+/// The maker of an entry's control.
+#[derive(Clone, Copy)]
+enum Maker {
+    Table(fn(&Value, Profile) -> Control),
+    Plugin(Plugin),
 }
 
 impl Entry {
@@ -33,8 +41,39 @@ impl Entry {
             schema: schema::<T>,
             complete: |value| serde_json::to_value(serde_json::from_value::<T>(value)?),
             check: |value, profile, path| table::<T>(value).check(profile, path),
-            control: |value, profile| table::<T>(value).control(profile),
+            maker: Maker::Table(|value, profile| table::<T>(value).control(profile)),
             table: TypeId::of::<T>,
+        }
+    }
+
+    pub(crate) const fn of_plugin(plugin: Plugin) -> Self {
+        Self {
+            name: plugin.name,
+            title: plugin.title,
+            source: plugin.source,
+            detections: Detection::ALL,
+            schema: |generator| generator.subschema_for::<PluginTable>(),
+            complete: |value| serde_json::to_value(serde_json::from_value::<PluginTable>(value)?),
+            check: |_, _, _| Ok(()),
+            maker: Maker::Plugin(plugin),
+            table: TypeId::of::<PluginTable>,
+        }
+    }
+
+    /// Returns the plugin; `None` for a control that was compiled with the program.
+    pub(crate) const fn plugin(&self) -> Option<&Plugin> {
+        if let Maker::Plugin(plugin) = &self.maker { Some(plugin) } else { None }
+    }
+
+    pub(crate) fn check(&self, value: &Value, profile: Profile, path: &str) -> Result<(), ScenarioError> {
+        self.plugin().map_or_else(|| (self.check)(value, profile, path), |plugin| plugin.check(value, path))
+    }
+
+    /// Returns the control that a table means.
+    pub(crate) fn control(&self, value: &Value, profile: Profile) -> Control {
+        match self.maker {
+            Maker::Table(control) => control(value, profile),
+            Maker::Plugin(plugin) => Control::custom(plugin.factory),
         }
     }
 }
