@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 METHODS: Final = ("on_ack", "on_loss", "on_rto")
-"""What the class of a control must have."""
+"""Methods that the class of a control must have."""
 
 _loaded: dict[str, None] = {}  # paths in the order in which they were loaded
 

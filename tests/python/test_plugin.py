@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
@@ -197,7 +198,7 @@ def test_results_do_not_depend_on_the_number_of_workers(program: Program, small:
     given = ("--plugin", control(tmp_path), *grid("mine-rack", "mine-er", seeds=3), "--json")
     found = [program("sweep", small, *given, "--jobs", jobs, "--output", f"with-{jobs}") for jobs in (1, 2)]
     one, two = ([{**run, "cpu_s": 0} for run in json.loads(each.out)] for each in found)
-    assert len(one) == 6
+    assert len(one) == 12
     assert one == two
 
 
@@ -266,3 +267,27 @@ def test_assessment_finds_no_fault_in_the_template(program: Program) -> None:
     found = program("assess", "mine-rack", "--plugin", "mine.py", *given, "--against", "sack-rack", "--json")
     assert found.code == 0, found.err
     assert "worse" not in {row["comparison"] for row in json.loads(found.out)["criteria"]}
+
+
+PAGE = REPOSITORY / "docs" / "own-control.md"
+
+
+def test_control_on_the_page_is_the_template() -> None:
+    template = REPOSITORY / "python" / "earlybird" / "templates" / "control" / "control.py.template"
+    assert template.read_text(encoding="utf-8") in PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_commands_of_the_page_work_in_their_order(program: Program, tmp_path: Path) -> None:
+    lines = re.findall(r"^\$ (.+)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert len(lines) == 9
+    for line in lines:
+        name, *given = shlex.split(line)
+        if name == "cargo":
+            build_crate(tmp_path / "quick")
+            continue
+        # All criteria take minutes; two show that the command is right.
+        short = ["--criterion", "5.1.3"] if given[:2] == ["assess", "mine-rack"] else []
+        done = program(*given, *short)
+        assert done.code == 0, (line, done.err)
+    assert (tmp_path / "mine.html").stat().st_size > (tmp_path / "mine.py").stat().st_size

@@ -152,7 +152,7 @@ def take_plugins(command: Callable[..., None]) -> Callable[..., None]:
 def _with_options(
     command: Callable[..., None], changed: Callable[..., None], options: dict[str, Any]
 ) -> Callable[..., None]:
-    """Give a changed sub-command the help and the options of the first, without ``outputs``, and more options."""
+    """Return a changed sub-command with the help and the options of the first, except ``outputs``, and further ones."""
     signature = inspect.signature(command)
     shown = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)

@@ -1,7 +1,7 @@
 //! Controls in Python: an object of a class for each connection.
 
 use super::abi::{ACK, Event, INTERVAL, LOSS, NO_RATE, Output, Setup};
-use super::control::Raised;
+use super::failure::Raised;
 use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;

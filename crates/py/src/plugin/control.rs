@@ -1,11 +1,10 @@
-//! A loaded control as a factory of windows.
+//! A loaded control, and that of one connection.
 
 use super::abi::{Event, Output, Setup};
 use super::class::{self, Object};
+use super::failure::Raised;
 use super::library::{Instance, Library};
-use super::window::LoadedWindow;
-use earlybird_tcp::{CongestionControl, ControlFactory, ControlSetup, Needs, RecoveryRules};
-use pyo3::{Py, PyAny, PyErr};
+use pyo3::{Py, PyAny};
 
 /// A control that was loaded.
 #[derive(Debug)]
@@ -29,14 +28,6 @@ pub(super) enum Maker {
 pub(super) enum Running {
     Library(Instance),
     Object(Object),
-}
-
-/// The reason for which a control returned no decision.
-pub(super) enum Raised {
-    /// A panic or an exception: its place if it is known, and its text.
-    Error { line: Option<u32>, text: String },
-    /// Ctrl-C, or another end of the program.
-    Exit(PyErr),
 }
 
 impl LoadedControl {
@@ -79,21 +70,5 @@ impl Running {
             Self::Library(instance) => instance.handle(event),
             Self::Object(object) => object.handle(event),
         }
-    }
-}
-
-/// Windows outlive the factory's borrow, and refer to what is loaded for good.
-impl ControlFactory for &'static LoadedControl {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
-        Box::new(LoadedWindow::new(self, setup))
-    }
-
-    fn needs(&self, _rules: RecoveryRules) -> Needs {
-        // As BBR and Copa: whoever sets the rate sets the window in recovery, too.
-        Needs { has_rate: self.is_paced, shapes_recovery: self.is_paced, ..Needs::default() }
     }
 }

@@ -3,6 +3,14 @@
 use pyo3::PyErr;
 use std::cell::Cell;
 
+/// The reason for which a control returned no decision.
+pub(super) enum Raised {
+    /// A panic or an exception: its place if it is known, and its text.
+    Error { line: Option<u32>, text: String },
+    /// Ctrl-C, or another end of the program.
+    Exit(PyErr),
+}
+
 thread_local! {
     // A run is made by one thread, and threads make runs at the same time.
     static FAILURE: Cell<Option<PyErr>> = const { Cell::new(None) };

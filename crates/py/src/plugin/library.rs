@@ -1,7 +1,7 @@
 //! Controls from libraries, by the C interface of the template.
 
 use super::abi::{Event, Message, NO_RATE, Output, Setup, Table, VERSION};
-use super::control::Raised;
+use super::failure::Raised;
 use earlybird_scenario::ScenarioError;
 use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 /// The function that returns the table of a library.
 const SYMBOL: &str = "earlybird_control";
-/// What may be loaded.
+/// Files that may be loaded.
 const ALLOWED: &str =
     "a library that a folder of `earlybird new --control` gives (target/release/lib*.so), or a file of Python (*.py)";
 

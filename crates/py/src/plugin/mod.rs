@@ -5,6 +5,7 @@
 mod abi;
 mod class;
 mod control;
+mod factory;
 mod failure;
 mod library;
 mod limits;

@@ -1,8 +1,8 @@
 //! The window of a connection whose control was loaded: events for it, and checks of what it decides.
 
 use super::abi::{ACK, Event, INTERVAL, LOSS, NO_RATE, Output, RTO, Setup};
-use super::control::{LoadedControl, Raised, Running};
-use super::failure::set_failure;
+use super::control::{LoadedControl, Running};
+use super::failure::{Raised, set_failure};
 use super::limits::{Stopwatch, largest_window, violated};
 use crate::scenario_error;
 use earlybird_scenario::ScenarioError;
@@ -23,7 +23,7 @@ pub(super) struct LoadedWindow {
     output: Output,
     /// RFC 5681's threshold as other policies read it: the window after the last loss.
     ssthresh: f64,
-    /// What the next sample has from earlier calls of the same ACK: growth, and lost segments.
+    /// Growth and lost segments of earlier calls for the same ACK, which the next sample has.
     growth: f64,
     lost: f64,
     /// Segments delivered when the first one of this round trip was sent.
