@@ -7,7 +7,7 @@ use earlybird_tcp::{CongestionControl, ControlFactory, ControlSetup, Needs, Reco
 /// Windows outlive the factory's borrow, and refer to what is loaded for good.
 impl ControlFactory for &'static LoadedControl {
     fn name(&self) -> &'static str {
-        self.name
+        LoadedControl::name(self)
     }
 
     fn build(&self, setup: &ControlSetup) -> Box<dyn CongestionControl> {
@@ -16,6 +16,6 @@ impl ControlFactory for &'static LoadedControl {
 
     fn needs(&self, _rules: RecoveryRules) -> Needs {
         // As BBR and Copa: whoever sets the rate sets the window in recovery, too.
-        Needs { has_rate: self.is_paced, shapes_recovery: self.is_paced, ..Needs::default() }
+        Needs { has_rate: self.is_paced(), shapes_recovery: self.is_paced(), ..Needs::default() }
     }
 }
