@@ -51,6 +51,11 @@ pub struct RealTime {
     pub delivery: Delivery,
     /// The treatment of writes to a full send buffer.
     pub backlog: Backlog,
+    /// Whether a frame that was sent stays in flight when it is abandoned, until the cumulative ACK passes it or a timeout.
+    ///
+    /// Without this the window advances past abandoned frames at once, "independent of acknowledgments" (MTCP paper), so that a
+    /// writer that is faster than the window opens it.
+    pub abandoned_stay_in_flight: bool,
     /// Whether one write is one segment and one read: frames are never merged, split or delivered in part.
     pub framing: bool,
     /// Whether the SNACK option, which reports skips to the sender, is offered and used. With it the reader skips, and the sender
@@ -81,6 +86,7 @@ impl RealTime {
     pub const OFF: Self = Self {
         delivery: Delivery::InOrder,
         backlog: Backlog::Block(SendBufferLimit::Unlimited),
+        abandoned_stay_in_flight: true,
         framing: false,
         skip_notice: false,
         skip_response: SkipResponse::None,
@@ -95,6 +101,7 @@ impl RealTime {
         Self {
             delivery: Delivery::SkipWhenWaiting,
             backlog: Backlog::AbandonOldest(limit),
+            abandoned_stay_in_flight: false,
             framing: true,
             skip_notice: true,
             skip_response: SkipResponse::Reduce,
@@ -107,7 +114,8 @@ impl RealTime {
     /// receiver skips them as any other hole; the option of the original is unknown.
     pub const fn tltcp(deadline: Duration) -> Self {
         // The limit is the deadline, so that no number of segments is needed.
-        Self { backlog: Backlog::AbandonPastDeadline(deadline), ..Self::mtcp(SendBufferLimit::Unlimited) }
+        let backlog = Backlog::AbandonPastDeadline(deadline);
+        Self { backlog, abandoned_stay_in_flight: true, ..Self::mtcp(SendBufferLimit::Unlimited) }
     }
 
     /// Returns TCP-RC (`McCreary` and others, 2005): the receiver skips holes and acknowledges missing data; the sender is an ordinary
@@ -120,7 +128,8 @@ impl RealTime {
     /// Returns MTP (Chung, Claypool and Kinicki, 2005): nothing is sent twice. The receiver skips a hole at once, so that only its
     /// notice reports a loss to the sender.
     pub const fn mtp(limit: SendBufferLimit) -> Self {
-        Self { delivery: Delivery::SkipAtDeadline(Duration::ZERO), never_retransmits: true, ..Self::mtcp(limit) }
+        let delivery = Delivery::SkipAtDeadline(Duration::ZERO);
+        Self { delivery, abandoned_stay_in_flight: true, never_retransmits: true, ..Self::mtcp(limit) }
     }
 
     /// Returns the mode of Goel, Krasic and Walpole: the send buffer holds A·`cwnd` + min(B, `cwnd`) segments with A = 1 and B = 3; the
@@ -130,6 +139,7 @@ impl RealTime {
         Self {
             delivery: Delivery::InOrder,
             backlog: Backlog::Block(limit),
+            abandoned_stay_in_flight: true,
             framing: true,
             skip_notice: false,
             skip_response: SkipResponse::None,
@@ -145,6 +155,7 @@ impl RealTime {
         Self {
             delivery: Delivery::Unordered,
             backlog: Backlog::Block(SendBufferLimit::Unlimited),
+            abandoned_stay_in_flight: true,
             framing: true,
             skip_notice: false,
             skip_response: SkipResponse::None,

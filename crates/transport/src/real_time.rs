@@ -79,6 +79,7 @@ impl Endpoint {
         tcp::RealTime {
             delivery: own.delivery.map_or(preset.delivery, delivery_of),
             backlog: backlog_of(own.backlog, own.send_limit.map(limit_of), preset.backlog),
+            abandoned_stay_in_flight: own.discard_keeps_flight.unwrap_or(preset.abandoned_stay_in_flight),
             skip_notice: own.skip_notice.unwrap_or(preset.skip_notice),
             skip_response: own.skip_reduces.map_or(preset.skip_response, response_of),
             never_retransmits: own.retransmit.map_or(preset.never_retransmits, |retransmit| !retransmit),

@@ -116,6 +116,34 @@ fn a_closed_window_is_probed_with_the_same_frame_even_by_a_sender_that_never_rep
     host.at(3100).sends_frames(&[0]).discards(&[]);
 }
 
+/// A sender by the rule of the MTCP paper: a full buffer "discards the oldest data segment … and also advances its send-window
+/// past the discarded data segment".
+fn advancing(segments: u32) -> Config {
+    let config = oldest(segments);
+    config.with_real_time(RealTime { abandoned_stay_in_flight: false, ..config.real_time })
+}
+
+#[test]
+fn an_abandoned_frame_leaves_the_flight_independent_of_acknowledgments() {
+    let mut host = Host::connected(&advancing(4));
+    host.frames(4).sends_frames(&[0, 1, 2, 3]).frames(2).sends_frames(&[4, 5]).discards(&[0, 1]);
+    let mut host = Host::connected(&oldest(4));
+    host.frames(4).sends_frames(&[0, 1, 2, 3]).frames(2).sends_nothing().discards(&[0, 1]);
+}
+
+/// Each ACK lies below what was abandoned since: it grows the window and restarts the timer all the same.
+#[test]
+fn acks_of_abandoned_frames_are_progress() {
+    let mut host = Host::connected(&advancing(4));
+    host.frames(8).forget_sent();
+    let (window, timeouts) = (host.connection.cwnd(), host.connection.statistics().timeouts);
+    for acknowledged in 1..40 {
+        host.at(100 + 200 * acknowledged).ack(1 + acknowledged, &[]).frames(1).forget_sent();
+    }
+    assert!(host.connection.cwnd() > window, "{} after {window}", host.connection.cwnd());
+    assert_eq!(host.connection.statistics().timeouts, timeouts);
+}
+
 /// As long as frames live shorter than the timer runs, none of them is there when it runs out.
 #[test]
 fn a_closed_window_is_probed_although_every_frame_is_given_up_before_the_timer_runs_out() {

@@ -141,6 +141,7 @@ fn sack(recovery: Recovery, skip_response: SkipResponse) -> Config {
     let real_time = RealTime {
         delivery: Delivery::SkipWhenWaiting,
         backlog: Backlog::Block(SendBufferLimit::Unlimited),
+        abandoned_stay_in_flight: true,
         framing: true,
         skip_notice: true,
         skip_response,

@@ -330,9 +330,16 @@ fn backlogs() -> impl Strategy<Value = Backlog> {
 /// Every mode of an endpoint for frames.
 pub(crate) fn modes() -> impl Strategy<Value = RealTime> {
     let responses = prop_oneof![Just(SkipResponse::None), Just(SkipResponse::Reduce)];
-    (readers(), backlogs(), responses, any::<bool>()).prop_map(|(reader, backlog, skip_response, never_retransmits)| {
-        RealTime { framing: true, backlog, skip_response, never_retransmits, ..reader }
-    })
+    (readers(), backlogs(), responses, any::<bool>(), any::<bool>()).prop_map(
+        |(reader, backlog, skip_response, never_retransmits, abandoned_stay_in_flight)| RealTime {
+            framing: true,
+            backlog,
+            skip_response,
+            never_retransmits,
+            abandoned_stay_in_flight,
+            ..reader
+        },
+    )
 }
 
 /// Timers and probes that a clean link never lets run out.

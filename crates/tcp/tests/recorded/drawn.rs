@@ -172,6 +172,7 @@ fn real_time(chance: &mut Random) -> RealTime {
         backlog: one_of(chance, &backlogs),
         framing: is(chance, 75),
         skip_notice: is(chance, 75),
+        abandoned_stay_in_flight: true,
         skip_response: one_of(chance, &[SkipResponse::None, SkipResponse::Reduce]),
         never_retransmits: is(chance, 20),
         replaces_after: None,

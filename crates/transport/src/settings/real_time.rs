@@ -16,6 +16,10 @@ pub struct RealTime {
     /// The most data that the sender may hold, with `block` and `discard-oldest`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_limit: Option<SendLimit>,
+    /// Count packets that were sent and abandoned as in flight until an ACK passes them or a timeout. Otherwise the window advances
+    /// past them at once, as in the MTCP paper.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discard_keeps_flight: Option<bool>,
     /// Offer the SNACK option, which reports skipped segments to the sender. A peer without it uses ordinary TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_notice: Option<bool>,

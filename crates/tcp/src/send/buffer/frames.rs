@@ -1,7 +1,8 @@
 //! The frames of a real-time connection: one write is one frame, and one segment.
 //!
 //! A frame that is abandoned before it was sent occupies no sequence space. One that was sent does: it stays on the scoreboard
-//! until the cumulative ACK passes it, or until a timeout shows that it is not in flight.
+//! until the cumulative ACK passes it, or until a timeout shows that it is not in flight; by the rule of the MTCP paper it leaves
+//! at once.
 
 use crate::scoreboard::ranges::Ranges;
 use alloc::collections::VecDeque;
@@ -37,6 +38,8 @@ pub(crate) struct FrameQueue {
     abandoned_unit: Option<u64>,
     /// Whether frames that were sent may be abandoned.
     may_abandon_sent: bool,
+    /// Whether they are in flight after that: the policy.
+    abandoned_stay_in_flight: bool,
     abandoned: u64,
     /// Abandoned frames that the application has not polled yet.
     unreported: VecDeque<Range<u64>>,
@@ -60,7 +63,7 @@ const UNREPORTED_RANGES: usize = 64;
 
 // Functions that every segment calls are `#[cold]`: ordinary TCP has no frames and must not pay for them.
 impl FrameQueue {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(abandoned_stay_in_flight: bool) -> Self {
         Self {
             queue: VecDeque::new(),
             sent: 0,
@@ -69,6 +72,7 @@ impl FrameQueue {
             held: 0,
             abandoned_unit: None,
             may_abandon_sent: false,
+            abandoned_stay_in_flight,
             abandoned: 0,
             unreported: VecDeque::new(),
             was_emptied: false,
@@ -274,6 +278,7 @@ impl FrameQueue {
     fn abandon_sent(&mut self, index: usize, sacked: &Ranges) {
         let segment = self.first_segment + index as u64;
         let frame = &mut self.queue[index];
+        frame.is_in_flight &= self.abandoned_stay_in_flight;
         if !core::mem::replace(&mut frame.is_abandoned, true) {
             let number = frame.number;
             self.held -= 1;
@@ -330,7 +335,7 @@ mod tests {
 
     #[test]
     fn the_newest_64_ranges_of_abandoned_frames_are_kept() {
-        let mut frames = FrameQueue::new();
+        let mut frames = FrameQueue::new(true);
         (0..65).for_each(|number| frames.report(2 * number));
         assert_eq!((frames.unreported.len(), frames.unreported.front().cloned()), (64, Some(2..3)));
         frames.report(129);

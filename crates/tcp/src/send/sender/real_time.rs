@@ -1,8 +1,8 @@
 //! Frames and partial reliability: the policy decides, the send buffer abandons.
 //!
 //! Abandoned frames that were sent stay on the scoreboard as flight until the peer's cumulative ACK passes them or the
-//! retransmission timer expires, because abandoning must not open the congestion window. Recovery passes them over: their
-//! retransmission counts as sent, and nothing is sent. The peer's reader skips the hole.
+//! retransmission timer expires, because abandoning must not open the congestion window; by the rule of the MTCP paper they leave
+//! at once. Recovery passes them over: their retransmission counts as sent, and nothing is sent. The peer's reader skips the hole.
 
 use super::Sender;
 use crate::policy::control::Flight;
@@ -37,6 +37,7 @@ impl Sender {
             // Frames that must stay may keep the buffer above the limit.
             Admission::AbandonOldest { limit } => {
                 while self.buffer.frames_held() >= limit && self.buffer.abandon_oldest(Instant::NEVER) {}
+                self.buffer.remove_abandoned();
             }
             Admission::AbandonExpired => self.expire(now),
         }
