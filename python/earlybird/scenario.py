@@ -2069,6 +2069,11 @@ class RealTime:
     """
     The rule for the receiver to skip missing data.
     """
+    discard_keeps_flight: bool | Parameter | None = None
+    """
+    Count packets that were sent and abandoned as in flight until an ACK passes them or a timeout. Otherwise the window advances
+    past them at once, as in the MTCP paper.
+    """
     replace_late: bool | Parameter | None = None
     """
     Replace the contents of a retransmission that would arrive after the client's playback delay by the oldest waiting packet of

@@ -144,6 +144,16 @@ fn acks_of_abandoned_frames_are_progress() {
     assert_eq!(host.connection.statistics().timeouts, timeouts);
 }
 
+/// The window has passed the segment that is measured: the ACK of an earlier one would give too short a round trip.
+#[test]
+fn acks_of_abandoned_frames_measure_no_round_trip() {
+    let mut host = Host::connected(&advancing(4));
+    host.frames(4).forget_sent();
+    let measured = host.connection.min_rtt();
+    host.at(150).frames(8).forget_sent().at(160).ack(2, &[]);
+    assert_eq!(host.connection.min_rtt(), measured);
+}
+
 /// As long as frames live shorter than the timer runs, none of them is there when it runs out.
 #[test]
 fn a_closed_window_is_probed_although_every_frame_is_given_up_before_the_timer_runs_out() {

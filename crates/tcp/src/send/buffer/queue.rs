@@ -29,7 +29,10 @@ impl UnsentQueue {
             unsent: 0,
             fin_queued: false,
             fin_at: None,
-            frames: config.real_time.framing.then(|| Box::new(FrameQueue::new(config.real_time.abandoned_stay_in_flight))),
+            frames: config
+                .real_time
+                .framing
+                .then(|| Box::new(FrameQueue::new(config.real_time.abandoned_stay_in_flight))),
             nagle_cork: has_nagle.then(|| Box::new(NagleCork::new(true))),
             probes_window: false,
         }

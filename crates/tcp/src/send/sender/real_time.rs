@@ -37,7 +37,7 @@ impl Sender {
             // Frames that must stay may keep the buffer above the limit.
             Admission::AbandonOldest { limit } => {
                 while self.buffer.frames_held() >= limit && self.buffer.abandon_oldest(Instant::NEVER) {}
-                self.buffer.remove_abandoned();
+                self.remove_abandoned();
             }
             Admission::AbandonExpired => self.expire(now),
         }
@@ -63,8 +63,15 @@ impl Sender {
             }
             self.loss.recovery_mut().skip_abandoned(now, number, self.buffer.scoreboard());
             self.buffer.scoreboard_mut().advance_nxt(number);
-            self.buffer.remove_abandoned();
+            self.remove_abandoned();
         }
+    }
+
+    /// Removes abandoned segments that are not in flight. No ACK measures their round trips: the window has passed them.
+    fn remove_abandoned(&mut self) {
+        self.buffer.remove_abandoned();
+        let una = self.buffer.scoreboard().una();
+        self.loss.timer_mut().cancel_measurement_below(una);
     }
 
     /// Returns whether a segment must not be sent; abandons it if it is worthless.

@@ -34,7 +34,8 @@ const LONG_GAP: u64 = 2;
 const MEMORY: Duration = Duration::from_secs(1);
 
 impl DelaySteps {
-    /// Returns the RTT without the steps. `waited` is the time for which segments were in flight: the RTT, or longer after timeouts.
+    /// Returns the RTT without the steps. `waited` is the time for which segments were in flight: the RTT, or the
+    /// largest duration after timeouts without a queue.
     pub(super) fn without_steps(&mut self, now: Instant, rtt: Duration, base: Duration, waited: Duration) -> Duration {
         let excess = rtt.saturating_sub(base);
         let Some(latest) = self.latest.replace(Arrival { at: now, excess }) else { return rtt };
@@ -61,7 +62,10 @@ impl DelaySteps {
         let is_hold = self.spacing > Duration::ZERO && gap > self.spacing * LONG_GAP;
         let usual = gap.min(self.spacing * (2 * LONG_GAP));
         self.spacing = if self.spacing == Duration::ZERO { gap } else { (self.spacing * 7 + usual) / 8 };
-        if is_hold && rise >= LEAST { rise } else { Duration::ZERO }
+        // Packets at twice the link's rate lengthen a queue between two arrivals by half of their distance at most, be they of this
+        // flow, which sends few together, or of others. Where the timer expired without a queue, its time of silence shows the hold.
+        let is_longer_than_queue = rise > gap / 2 || waited == Duration::MAX;
+        if is_hold && is_longer_than_queue && rise >= LEAST { rise } else { Duration::ZERO }
     }
 }
 
@@ -115,6 +119,20 @@ mod tests {
     fn a_queue_that_another_sender_fills_in_slow_start_is_one() {
         let queue = (0..20).map(|_| 0).chain((0..20).map(|step| 3 * step));
         assert_eq!(unexplained(queue).last(), Some(&57));
+    }
+
+    /// The symptom: eight flows with small windows took all of a link from eight SACK transfers, as what those queued in the time
+    /// between two groups of packets counted as steps of the path.
+    #[test]
+    fn a_queue_that_others_fill_between_groups_of_packets_is_one() {
+        let mut steps = DelaySteps::default();
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let mut queue = 0;
+        for group in 0..4 {
+            let rtt = BASE + Duration::from_millis(queue);
+            (0..3).for_each(|packet| assert_eq!(steps.without_steps(at(60 * group + packet), rtt, BASE, rtt), rtt));
+            queue += 25;
+        }
     }
 
     #[test]
