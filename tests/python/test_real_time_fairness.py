@@ -22,7 +22,7 @@ def share(transport: str, buffer: int, **overrides: object) -> float:
 
 
 @pytest.mark.parametrize("buffer", [20, 80, 320])
-def test_earlybird_rt_gives_way_to_sack_transfers_behind_a_full_queue(buffer: int) -> None:
+def test_earlybird_rt_takes_its_share_beside_sack_transfers_behind_a_full_queue(buffer: int) -> None:
     """The symptom: 1.8, as queues that others filled between its groups of packets counted as holds of the link."""
     assert 0.8 < share("earlybird-rt", buffer) < 1.3
 
