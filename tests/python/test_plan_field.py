@@ -25,6 +25,7 @@ from earlybird.planning.measured import iperf3, irtt, mahimahi, pcap, ping
 from earlybird.planning.measured.kinds import kind_of
 from earlybird.planning.path import Measurements, completed
 from earlybird.planning.planner import PlanRequest
+from earlybird.planning.samples import LossSample
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -305,6 +306,15 @@ def test_the_rate_that_iperf3_sends_datagrams_at_was_taken_for_the_lines(
     found = iperf3.read(tmp_path / "udp.json")
     assert (found.rate is not None) is is_known
     assert found.loss == 0
+
+
+def test_datagrams_that_came_twice_made_a_share_of_losses_below_zero(tmp_path: Path) -> None:
+    total = {"bytes": 6_250_000, "bits_per_second": 5e6, "lost_packets": -3, "packets": 4000, "lost_percent": -0.075}
+    start = {"test_start": {"protocol": "UDP", "num_streams": 1, "target_bitrate": 5_000_000}}
+    (tmp_path / "test.json").write_text(json.dumps({"start": start, "end": {"sum": total}}))
+    found = iperf3.read(tmp_path / "test.json")
+    assert found.loss == 0
+    assert found.loss_sample == LossSample(0, 4000)
 
 
 def test_the_direction_of_losses_was_not_reported() -> None:

@@ -6,8 +6,10 @@ import contextlib
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -47,6 +49,8 @@ ip route add default via 10.93.0.2 dev server mtu lock 1400
 echo ready; exec sleep 600
 """
 """A server as its programs see it: folders of settings that are empty, no systemd, and a default route."""
+
+PASSPHRASE = "correct horse $battery"
 
 STATE = (
     "sysctl -a 2> /dev/null | grep -E '^net.(core|ipv4.tcp)'; ip route; ip -6 route;"
@@ -264,7 +268,14 @@ def test_a_relay_becomes_a_service(server: Server, name: str) -> None:
     assert "VIEWER=ADDRESS" in server.run(f"{script} apply").stderr
     server.ask("rm -rf /var/lib/earlybird")
     before = server.ask(STATE)
-    server.ask(f"{script} apply", VIEWER="127.0.0.1")
+    if name == "earlybird-rt":
+        for wrong in ("too short", "with a ' in it"):
+            assert "PASSPHRASE" in server.run(f"{script} apply", VIEWER="127.0.0.1", PASSPHRASE=wrong).stderr
+    server.ask(f"{script} apply", VIEWER="127.0.0.1", PASSPHRASE=PASSPHRASE)
+    assert PASSPHRASE not in server.ask("cat /etc/systemd/system/earlybird-sender.service")
+    if name == "earlybird-rt":
+        assert server.ask("stat -c %a /var/lib/earlybird/environment") == "600\n"
+        assert server.ask(". /var/lib/earlybird/environment; echo $EARLYBIRD_PASSPHRASE") == f"{PASSPHRASE}\n"
     unit = server.ask("cat /etc/systemd/system/earlybird-sender.service")
     started = re.search("^ExecStart=(.*)", unit, re.MULTILINE)
     assert started
@@ -275,7 +286,7 @@ def test_a_relay_becomes_a_service(server: Server, name: str) -> None:
     # Neither argument is refused: the relay runs until it is ended.
     first, *rest = started[1].split()
     quoted = " ".join(f"'{word}'" for word in rest)
-    assert server.run(f"timeout 3 {first} {quoted}").returncode == 124
+    assert server.run(f"timeout 3 {first} {quoted}", EARLYBIRD_PASSPHRASE=PASSPHRASE).returncode == 124
     assert "ok" in server.ask(f"{script} check")
     server.ask(f"{script} undo")
     assert server.ask(STATE) == before
@@ -283,6 +294,37 @@ def test_a_relay_becomes_a_service(server: Server, name: str) -> None:
         "-q disable --now earlybird-sender.service",
         "daemon-reload",
     ]
+
+
+def free_port() -> str:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as unused:
+        unused.bind(("127.0.0.1", 0))
+        return str(unused.getsockname()[1])
+
+
+def test_the_receiver_took_streams_of_everybody() -> None:
+    lines = advice(candidate("earlybird-rt"), LINE, film(), DELAY)
+    receiver = next(line for line in lines if "at the viewer" in line)
+    commands = [receiver.partition("viewer: ")[2].partition("; undo")[0], lines[0]]
+    assert not any("insecure" in command for command in commands)
+    stream, film_in, film_out = free_port(), free_port(), free_port()
+    known = {"PASSPHRASE earlybird": f"'{PASSPHRASE}' exec {sys.executable} -m earlybird", "VIEWER": "127.0.0.1"}
+    known |= {"4201": stream, "1234": film_in, "5000": film_out}
+    for word, value in known.items():
+        commands = [command.replace(word, value) for command in commands]
+    commands = [re.sub("^(\\S+='.*?') ", r"export \1; ", command) for command in commands]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as player, contextlib.ExitStack() as running:
+        player.bind(("127.0.0.1", int(film_out)))
+        player.settimeout(0.2)
+        for command in commands:
+            running.callback(running.enter_context(subprocess.Popen(["sh", "-c", command])).kill)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            player.sendto(b"a frame", ("127.0.0.1", int(film_in)))
+            with contextlib.suppress(TimeoutError):
+                assert player.recv(100) == b"a frame"
+                return
+    pytest.fail("nothing arrived")
 
 
 def test_scripts_have_no_findings_of_shellcheck(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from earlybird.planning.ladder import UNSENT_LIMIT
-from earlybird.planning.server_settings import ServerSettings
+from earlybird.planning.server_settings import KEY, KEY_VARIABLE, ServerSettings
 from earlybird.planning.session import latency
 
 if TYPE_CHECKING:
@@ -126,7 +126,14 @@ def _of_the_endpoint(candidate: Candidate, stream: StreamSpec) -> list[str]:
             f"# no web server sends with {candidate.transport}, which only earlybird's endpoint has:"
             " compare cubic, bbr and pert-rack"
         ]
-    return ["# at the viewer: earlybird transmit 'eb://:4201?insecure=1' udp://127.0.0.1:5000; undo: end both"]
+    return _receiver()
+
+
+def _receiver() -> list[str]:
+    return [
+        f"# {KEY}: 10 to 79 characters, the same at both ends: it encrypts the stream, and refuses others",
+        f"# at the viewer: {KEY_VARIABLE} earlybird transmit eb://:4201 udp://127.0.0.1:5000; undo: end both",
+    ]
 
 
 def _of_the_kernel(base: str, path: NetworkPath, delay: float, stream: StreamSpec) -> list[str]:
@@ -144,7 +151,8 @@ def _own_kernel(path: NetworkPath, delay: float, stream: StreamSpec) -> list[str
     found.append("# github.com/google/bbr, branch v3")
     if stream.goal in STORED:
         return found
-    return [*found, f"# or without such a kernel: {shlex.join(_transmit('bbr3-rack', path, delay))}"]
+    relay = shlex.join(_transmit("bbr3-rack", path, delay))
+    return [*found, f"# or without such a kernel: {KEY_VARIABLE} {relay}", *_receiver()]
 
 
 def _command(candidate: Candidate, path: NetworkPath, delay: float) -> tuple[str, ...]:

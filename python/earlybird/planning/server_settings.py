@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CONGESTION_CONTROL: Final = "net.ipv4.tcp_congestion_control"
+RELAY: Final = "earlybird"  # the program whose command `transmit` sends
+KEY: Final = "PASSPHRASE"  # stands for the passphrase of a relay and its receiver, as VIEWER does for an address
+KEY_VARIABLE: Final = f"EARLYBIRD_PASSPHRASE={KEY}"
+"""In front of a relay's command, as other users of a machine see arguments, but no variables."""
 BUILT_IN: Final = ("reno", "cubic")
 """Congestion controls that are no modules in the kernels of distributions: RENO always, CUBIC as their default."""
 
@@ -40,6 +44,11 @@ class ServerSettings:
         return self.control == "pert"
 
     @property
+    def has_key(self) -> bool:
+        """Whether the command is a relay with a key, which it takes from its environment."""
+        return self.command[:1] == (RELAY,)
+
+    @property
     def module(self) -> str:
         """The kernel's module of the congestion control, if it may be one."""
         return "" if self.is_pert or not self.control or self.control in BUILT_IN else f"tcp_{self.control}"
@@ -53,7 +62,7 @@ class ServerSettings:
     def lines(self) -> list[str]:
         """List the commands to type: save, set, check, and undo as the last one."""
         if self.command:
-            return [shlex.join(self.command)]
+            return [f"{KEY_VARIABLE} {shlex.join(self.command)}" if self.has_key else shlex.join(self.command)]
         keys = [CONGESTION_CONTROL, *self.sysctls] if self.control else []
         save = [f"sysctl {' '.join(keys)} > {BEFORE}"] if keys else []
         check = [f"ss -tin    # check: new connections have {self.control}"] if keys else []
@@ -68,12 +77,22 @@ class ServerSettings:
             "PERT": "yes" if self.is_pert else "",
             "RTO_MIN": self.rto_min,
             "COMMAND": " ".join(self.command),
+            "HAS_KEY": "yes" if self.has_key else "",
             "INTERFACE": self.interface,
         }
         assigned = [f"{name}={shlex.quote(value)}" for name, value in values.items()]
         body = files("earlybird.planning").joinpath(SCRIPT).read_text(encoding="utf-8")
         head, _, rest = body.partition("set -eu\n")
-        return "\n".join([f"{SETTINGS.decode()}: {title}.", f"{head}set -eu", *assigned, "VIEWER=${VIEWER-}", rest])
+        return "\n".join(
+            [
+                f"{SETTINGS.decode()}: {title}.",
+                f"{head}set -eu",
+                *assigned,
+                "VIEWER=${VIEWER-}",
+                f"{KEY}=${{{KEY}-}}",
+                rest,
+            ]
+        )
 
     def write(self, path: Path, title: str) -> None:
         """Write the script; raise InputError if there is nothing to set."""

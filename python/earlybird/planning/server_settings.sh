@@ -3,7 +3,8 @@
 #   sh SCRIPT check    prints each setting; exit code 1 if one is not as it should be
 #   sh SCRIPT undo     restores the values before `apply`
 #
-# As root. VIEWER=ADDRESS sh SCRIPT ... is for the route to a viewer, where that is not the default route.
+# As root. VIEWER=ADDRESS sh SCRIPT ... is for the route to a viewer, where that is not the default route, and the
+# address of the receiver of a relay, whose key is that of PASSPHRASE=... (10 to 79 characters, the same at both ends).
 set -eu
 export LC_ALL=C
 
@@ -70,11 +71,18 @@ write_unit() { # SERVICE LINES
     systemctl -q enable $unit
 }
 
+write_key() { # for the unit, which only root reads
+    [ ${#PASSPHRASE} -ge 10 ] || fail "PASSPHRASE=... VIEWER=... sh $0 apply: 10 characters or more, as at the receiver"
+    case $PASSPHRASE in *[\'\"\\]*) fail "PASSPHRASE: quotation marks and backslashes are not allowed" ;; esac
+    (umask 077 && echo "EARLYBIRD_PASSPHRASE='$PASSPHRASE'" > $state/environment)
+}
+
 write_command_unit() {
     [ -n "$VIEWER" ] || fail "VIEWER=ADDRESS sh $0 apply: the address of the relay or player"
     program=$(command -v "${COMMAND%% *}") || fail "the program ${COMMAND%% *} is not there"
     has_systemd || fail "no systemd runs here: have this started in its place: $COMMAND"
-    write_unit 'DynamicUser=yes' 'Restart=always' \
+    if [ -n "$HAS_KEY" ]; then write_key; fi
+    write_unit 'DynamicUser=yes' 'Restart=always' ${HAS_KEY:+"EnvironmentFile=$state/environment"} \
         "ExecStart=$program $(echo "${COMMAND#* }" | sed "s/VIEWER/$VIEWER/g")"
     systemctl restart $unit
 }

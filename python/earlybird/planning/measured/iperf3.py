@@ -23,6 +23,7 @@ OVERLOAD: Final = 0.1
 ALL: Final = 100.0  # per cent
 REACHED: Final = 0.9  # share of the rate that was asked for from which on the test was limited by it
 UDP_RATE: Final = 1_048_576  # bits per second of a stream over UDP unless `-b` says otherwise (iperf3(1))
+REPEATED: Final = 0.01  # share of datagrams up to which more came than were sent, as some came twice
 NEAR: Final = 0.01  # share by which a test over UDP misses its rate at most, as it sends by a timer
 SHORTEST: Final = 1.0  # seconds of a test below which slow start and the socket's buffer are most of it
 
@@ -155,6 +156,8 @@ def _datagrams(path: str | Path, test: dict[str, Any], end: dict[str, Any]) -> M
     total, size = number(end, "sum", "packets") or 0.0, number(end, "sum", "bytes") or 0.0
     lost_packets, percent = number(end, "sum", "lost_packets"), number(end, "sum", "lost_percent") or 0.0
     lost = lost_packets / total if lost_packets is not None and total else percent / 100
+    if -REPEATED <= lost < 0 and percent <= 0:
+        lost, percent = 0.0, 0.0
     came = number(end, "sum_received", "bits_per_second")
     sent = number(end, "sum", "bits_per_second") or number(end, "sum_sent", "bits_per_second") or 0.0
     if not (0 <= lost <= 1 and 0 <= percent <= 100):

@@ -67,7 +67,7 @@ TARGET: Final = re.compile(r"^PING\s+([^\s(]+)\s*\(|^(\S+)\s+:\s(?=.*\d)|^\s+Des
 HEADING: Final = re.compile(r"^\s*-{2,}\s*([^\s-].*?)\s*-{2,}\s*$")
 """`--- example.org ping statistics ---`, and in other languages `--- statistiques ping example.org ---`."""
 SCHEME: Final = re.compile(r"^\w+://|:\d+$|[/():,]+$|^\(")
-"""What names of hosts have before and behind them: `http://example.org/`, `example.org:80`, `(192.0.2.7)`."""
+"""Parts before and behind the name of a host: `http://example.org/`, `example.org:80`, `(192.0.2.7)`."""
 ADDRESS: Final = re.compile(r"\d+\.\d+\.\d+\.\d+")
 LISTED: Final = re.compile(rf"^(\S+)\s+:((?:\s+(?:{NUMBER}|-))+)\s*$")
 """`192.0.2.7 : 6.46 9.67 - 12.9` (`fping -C`)"""
