@@ -129,7 +129,7 @@ gallery: build ## Run the notebooks of docs/notebooks and write the gallery anew
 
 # In an environment of its own: nothing else needs mkdocs.
 site: export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.cache/site
-site: $(UV) ## Build the documentation's site into target/site; any link that leads nowhere fails
+site: $(UV) ## Build the documentation's site into target/site (python3 -m http.server -d target/site shows it); any dead link fails
 	$(UV) run --frozen --only-group docs mkdocs build --strict
 
 # Beside this Python's programs, where `earlybird kernel` looks first. It carries its eBPF, so that a copy is all another
