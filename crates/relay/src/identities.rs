@@ -1,5 +1,6 @@
 //! Callers with keys of their own, and what each of them may do: the file of `keys=`.
 
+use crate::key_file::{self, read_bounded};
 use crate::message::Direction;
 use earlybird_seal::{Identities, Key, KeyError};
 use serde::Deserialize;
@@ -66,6 +67,8 @@ enum Permitted {
 
 /// The most callers in a file: each of them costs a MAC for every initiation of a stranger.
 const MOST: usize = 64;
+/// The largest file: 1 KiB for each caller.
+const MOST_BYTES: u64 = 64 << 10;
 
 impl Identity {
     /// Returns whether the caller may send or receive a stream; `direction` is the caller's.
@@ -85,8 +88,9 @@ impl Identity {
 /// If the file cannot be read, or is not valid: the error names file, caller and what is allowed.
 pub(crate) fn read(path: &Path) -> io::Result<(Vec<Key>, Vec<Identity>)> {
     let explain = |kind, problem: String| io::Error::new(kind, format!("keys={}: {problem}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| explain(error.kind(), error.to_string()))?;
-    parse(&text).map_err(|problem| explain(io::ErrorKind::InvalidData, problem))
+    let contents = read_bounded(path, MOST_BYTES).map_err(|error| explain(error.kind(), error.to_string()))?;
+    let text = str::from_utf8(&contents).map_err(|error| explain(io::ErrorKind::InvalidData, error.to_string()))?;
+    parse(text).map_err(|problem| explain(io::ErrorKind::InvalidData, problem))
 }
 
 fn parse(text: &str) -> Result<(Vec<Key>, Vec<Identity>), String> {
@@ -121,8 +125,9 @@ impl Entry {
             }
             (None, Some(digits), None) => Key::from_file(digits.as_bytes()).map_err(explain),
             (None, None, Some(file)) => {
-                let contents = std::fs::read(file).map_err(|error| format!("has keyfile {}: {error}", file.display()));
-                Key::from_file(&contents?).map_err(explain)
+                let contents = read_bounded(file, key_file::MOST_BYTES);
+                let contents = contents.map_err(|error| format!("has keyfile {}: {error}", file.display()))?;
+                Key::from_file(&contents).map_err(explain)
             }
             _ => Err("needs one of passphrase, key (64 hexadecimal digits) and keyfile".to_owned()),
         }
@@ -169,6 +174,7 @@ mod tests {
             ("[[caller]]\nname = 'a'\nkey = '00'\n".to_owned(), "caller `a` has a key that is no key; allowed: 32"),
             ("[[caller]]\nname = 'a'\npassphrase = 'short'\n".to_owned(), "that has 5 characters; allowed: 10 to 79"),
             ("[[caller]]\nname = 'a'\nkeyfile = '/nonexistent'\n".to_owned(), "has keyfile /nonexistent: No such file"),
+            ("[[caller]]\nname = 'a'\nkeyfile = '/dev/zero'\n".to_owned(), "/dev/zero: has more than 1024 bytes"),
             (format!("[[caller]]\nname = 'a'\n{key}\ndirections = ['both']\n"), "line 4: unknown variant `both`"),
             (
                 format!("[[caller]]\nname = 'a'\n{key}\n[[caller]]\nname = 'b'\n{key}\n"),

@@ -17,6 +17,7 @@ mod address;
 mod foreign;
 mod framing;
 mod identities;
+mod key_file;
 mod message;
 mod notice;
 mod peers;

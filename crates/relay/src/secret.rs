@@ -1,11 +1,11 @@
 //! The passphrase or key file of an address.
 
 use crate::identities::{self, Identity};
+use crate::key_file::{self, read_bounded};
 use earlybird_seal::{Key, KeyError};
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use url::form_urlencoded;
 
 /// The origin of the key that two relays share.
@@ -59,20 +59,12 @@ impl Secret {
         let key = match self {
             Self::Callers(path) => return identities::read(path),
             Self::Passphrase(passphrase) => Key::from_passphrase(passphrase).map_err(io::Error::other),
-            Self::File(path) => read(path)
+            Self::File(path) => read_bounded(path, key_file::MOST_BYTES)
                 .and_then(|contents| Key::from_file(&contents).map_err(io::Error::other))
                 .map_err(|error| io::Error::new(error.kind(), format!("keyfile={}: {error}", path.display()))),
         };
         Ok((vec![key?], Vec::new()))
     }
-}
-
-/// Reads a key file, with a few bytes more than it may have: enough to see that a device or another file is none.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    const MOST: u64 = 1024;
-    let mut contents = Vec::new();
-    File::open(path)?.take(MOST).read_to_end(&mut contents)?;
-    Ok(contents)
 }
 
 /// Returns an address without its passphrase or stream key, for messages.
@@ -113,7 +105,28 @@ mod tests {
     fn an_unusable_key_file_is_named() {
         let missing = Secret::File("/nonexistent/key".into()).keys().expect_err("it does not exist");
         assert!(missing.kind() == io::ErrorKind::NotFound && missing.to_string().contains("/nonexistent/key"));
-        let wrong = Secret::File("/etc/passwd".into()).keys().expect_err("it is no key").to_string();
+        let wrong = Secret::File("/proc/version".into()).keys().expect_err("it is no key").to_string();
         assert!(wrong.contains("64 hexadecimal digits"), "{wrong}");
+    }
+
+    /// The symptom: `keys=/dev/zero` was read until no memory was left.
+    #[test]
+    fn files_of_keys_without_an_end_are_refused() {
+        let zero = PathBuf::from("/dev/zero");
+        for (secret, words) in [
+            (Secret::File(zero.clone()), "keyfile=/dev/zero: has more than 1024 bytes; allowed: up to 1024"),
+            (Secret::Callers(zero), "keys=/dev/zero: has more than 65536 bytes; allowed: up to 65536"),
+        ] {
+            assert_eq!(secret.keys().expect_err("it has no end").to_string(), words);
+        }
+    }
+
+    #[test]
+    fn a_key_file_that_is_too_long_is_named_with_its_size() {
+        let path = std::env::temp_dir().join(format!("earlybird-long-key-{}", std::process::id()));
+        std::fs::write(&path, [b'0'; 2000]).expect("a temporary file");
+        let problem = Secret::File(path.clone()).keys().expect_err("it is too long").to_string();
+        std::fs::remove_file(&path).expect("it is there");
+        assert_eq!(problem, format!("keyfile={}: has 2000 bytes; allowed: up to 1024", path.display()));
     }
 }
