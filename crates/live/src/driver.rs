@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use std::io;
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -24,6 +24,11 @@ pub trait Application<D, C> {
     /// if nothing else happens before.
     fn on_turn(&mut self, _stack: &mut Stack<D, C>) -> ControlFlow<(), Option<Instant>> {
         ControlFlow::Continue(None)
+    }
+
+    /// Returns a descriptor, beside the device's, whose input starts a turn.
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
     }
 }
 
@@ -40,6 +45,8 @@ pub struct Driver<D, C> {
     pub stack: Stack<D, C>,
     work: Receiver<Task<D, C>>,
     handle: Handle<D, C>,
+    /// Whether the device may have packets: it was not polled, or is readable.
+    may_receive: bool,
 }
 
 /// Submits tasks to a stack that runs on another thread. No method blocks.
@@ -75,7 +82,7 @@ impl<D: Device, C: Clock> Driver<D, C> {
         rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
         let wakeup = Arc::new(eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?);
         let (sender, work) = sync_channel(TASK_LIMIT);
-        Ok(Self { stack, work, handle: Handle { work: sender, wakeup } })
+        Ok(Self { stack, work, handle: Handle { work: sender, wakeup }, may_receive: true })
     }
 
     /// Returns a handle for other threads.
@@ -90,7 +97,7 @@ impl<D: Device, C: Clock> Driver<D, C> {
     /// If the device fails.
     pub fn run(&mut self, application: &mut impl Application<D, C>) -> io::Result<()> {
         while let ControlFlow::Continue(latest) = self.turn(application)? {
-            self.wait(latest)?;
+            self.wait(latest, application.descriptor())?;
         }
         Ok(())
     }
@@ -102,7 +109,12 @@ impl<D: Device, C: Clock> Driver<D, C> {
     ///
     /// If the device fails.
     pub fn turn(&mut self, application: &mut impl Application<D, C>) -> io::Result<ControlFlow<(), Option<Instant>>> {
-        self.stack.receive()?;
+        // Many turns start with a timer or the application: a system call that finds nothing is saved.
+        if std::mem::replace(&mut self.may_receive, true) {
+            self.stack.receive()?;
+        } else {
+            self.stack.run_due_timers();
+        }
         // Bounded, so that a busy producer cannot keep the loop from transmitting.
         for work in self.work.try_iter().take(TASK_LIMIT) {
             work(&mut self.stack);
@@ -116,24 +128,34 @@ impl<D: Device, C: Clock> Driver<D, C> {
         Ok(next)
     }
 
-    /// Blocks until the device is readable, a task is queued, or a timer is due.
-    fn wait(&mut self, latest: Option<Instant>) -> io::Result<()> {
+    /// Blocks until the device or the descriptor of the application is readable, a task is queued, or a timer is due.
+    fn wait(&mut self, latest: Option<Instant>, application: Option<BorrowedFd<'_>>) -> io::Result<()> {
         let until = [self.stack.deadline(), latest].into_iter().flatten().min();
         // A deadline in the past gives a span of zero: subtraction of instants saturates.
         let span = until.map(|until| until - self.stack.clock().now());
         if span == Some(Duration::ZERO) {
             return Ok(());
         }
+        let device = self.stack.device().descriptor();
         // Writability matters only while packets wait for the device; polling for it otherwise would spin.
         let arrival = if self.stack.is_congested() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-        let wakeup = PollFd::new(&self.handle.wakeup, PollFlags::IN);
-        let woken = match self.stack.device().descriptor() {
-            Some(device) => wait_for(&mut [PollFd::from_borrowed_fd(device, arrival), wakeup], span),
-            None => wait_for(&mut [wakeup], Some(span.unwrap_or(POLL_INTERVAL).min(POLL_INTERVAL))),
-        };
-        // Reset the counter. It may not have been the cause; the task queue is checked in any case.
-        let _ = rustix::io::read(&self.handle.wakeup, &mut [0; 8]);
-        woken
+        let wakeup = self.handle.wakeup.as_fd();
+        // What has no descriptor is polled for wakeups, too.
+        let mut descriptors = [
+            PollFd::from_borrowed_fd(wakeup, PollFlags::IN),
+            PollFd::from_borrowed_fd(device.unwrap_or(wakeup), if device.is_some() { arrival } else { PollFlags::IN }),
+            PollFd::from_borrowed_fd(application.unwrap_or(wakeup), PollFlags::IN),
+        ];
+        let span = if device.is_some() { span } else { Some(span.unwrap_or(POLL_INTERVAL).min(POLL_INTERVAL)) };
+        wait_for(&mut descriptors, span)?;
+        let [is_woken, is_readable, _] =
+            descriptors.map(|polled| polled.revents() - PollFlags::OUT != PollFlags::empty());
+        self.may_receive = is_readable || device.is_none();
+        if is_woken {
+            // Resets the counter.
+            let _ = rustix::io::read(&self.handle.wakeup, &mut [0; 8]);
+        }
+        Ok(())
     }
 }
 

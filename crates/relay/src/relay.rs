@@ -22,6 +22,7 @@ use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::ops::ControlFlow;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 /// Errors of a relay.
@@ -127,7 +128,7 @@ impl<'a> Relay<'a> {
         let (clock, mut driver, secrecy) = driver(relay_name, relay, &foreign)?;
         let (drops, callers) = secrecy.map_or_else(Default::default, Secrecy::parts);
         let peers = peers(relay_name, relay, true, &mut driver.stack)?.with_callers(callers);
-        // The source has its own thread; an empty task wakes the stack's thread.
+        // Of a source with a thread; an empty task wakes the stack's thread.
         let handle = driver.handle();
         // If the task queue is full, the stack is awake anyway.
         let waker = Box::new(move || {
@@ -330,7 +331,7 @@ impl<'a> RelayApp<'a> {
                 if self.peers.connected > 0 {
                     source.start();
                 }
-                let has_ended = sender.turn(stack, &mut self.peers, &source.units);
+                let has_ended = sender.turn(stack, &mut self.peers, source);
                 // Peers that are still connecting would get nothing.
                 if has_ended || self.is_draining {
                     self.peers.is_closing = true;
@@ -394,6 +395,10 @@ fn drain_sink(
 impl Application<BoxedDevice, MonotonicClock> for RelayApp<'_> {
     fn on_event(&mut self, stack: &mut RelayStack, id: Id, event: Event) {
         self.peers.on_event(stack, id, event);
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        if let LocalEnd::Sending { source, .. } = &self.end { source.descriptor() } else { None }
     }
 
     fn on_turn(&mut self, stack: &mut RelayStack) -> ControlFlow<(), Option<Instant>> {

@@ -2,14 +2,13 @@
 
 use crate::message::{Fragment, Message};
 use crate::peers::{Peer, Peers, RelayStack};
-use crate::source::MediaUnit;
+use crate::source::{MediaUnit, Source};
 use crate::statistics::Counters;
 use crate::ts::{self, PACKET_BYTES};
 use earlybird_live::Error;
 use earlybird_tcp::{Connection, WriteError};
 use earlybird_units::{Duration, Instant};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError};
 
 /// Sends the units of a source to all relays that have requested them.
 #[derive(Debug, Default)]
@@ -27,13 +26,8 @@ const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Sender {
     /// Queues the units of the source and sends as many as the connections have room for. Returns whether the source has ended.
-    pub(crate) fn turn(&mut self, stack: &mut RelayStack, peers: &mut Peers, units: &Receiver<MediaUnit>) -> bool {
-        let has_ended = loop {
-            match units.try_recv() {
-                Ok(unit) => self.enqueue(unit, peers),
-                Err(error) => break error == TryRecvError::Disconnected,
-            }
-        };
+    pub(crate) fn turn(&mut self, stack: &mut RelayStack, peers: &mut Peers, source: &mut Source) -> bool {
+        let has_ended = source.read(|unit| self.enqueue(unit, peers));
         let latency = peers.address.latency;
         for index in 0..peers.all.len() {
             if is_active(&peers.all[index]) && self.send_to(stack, &mut peers.all[index], latency).is_err() {

@@ -129,6 +129,12 @@ impl<D: Device, C: Clock> Stack<D, C> {
         Ok(count > 0)
     }
 
+    /// Runs the timers that are due, where the device has nothing to receive.
+    pub fn run_due_timers(&mut self) {
+        self.update_now();
+        self.run_timers();
+    }
+
     fn receive_batch(&mut self, rx: &mut RxQueue) -> io::Result<usize> {
         if rx.is_empty() {
             rx.clear();

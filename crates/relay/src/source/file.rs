@@ -120,7 +120,7 @@ const MAX_UNITS_WITHOUT_PCR: usize = 10_000;
 
 impl PacedPlayer {
     fn new(out: &UnitSender) -> Self {
-        Self { started: out.clock.now(), clock: PcrClock::default(), waiting: Vec::new(), last: Duration::ZERO }
+        Self { started: out.stamp.clock.now(), clock: PcrClock::default(), waiting: Vec::new(), last: Duration::ZERO }
     }
 
     fn push(&mut self, whole: &[u8], out: &UnitSender) -> bool {
@@ -152,7 +152,7 @@ impl PacedPlayer {
 
 fn wait_until(due: Instant, out: &UnitSender) -> bool {
     loop {
-        let left = due - out.clock.now();
+        let left = due - out.stamp.clock.now();
         if left == Duration::ZERO || !out.is_running() {
             return out.is_running();
         }

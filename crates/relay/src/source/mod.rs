@@ -1,21 +1,25 @@
-//! Sources of media. Each runs on a thread and stamps units with the time at which it had them.
+//! Sources of media. They stamp units with the time at which they had them. Sources of datagrams are polled by the relay's event
+//! loop; the others, which may block, have threads.
 
+mod datagrams;
 mod file;
 mod rtmp;
-mod sockets;
 mod splitter;
 mod srt;
+mod stream;
 
 use crate::address::Address;
 use crate::notice::Notice;
-use earlybird_live::MonotonicClock;
+use datagrams::Datagrams;
+use earlybird_live::{Clock as _, MonotonicClock};
 use earlybird_scheduling::RealtimePriority;
 use earlybird_units::Instant;
 use std::cell::Cell;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread;
 
 /// A unit of media: a datagram, or up to seven TS packets.
@@ -29,12 +33,44 @@ pub(crate) struct MediaUnit {
 /// A running source.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// Units; disconnected when the source ends.
-    pub(crate) units: Receiver<MediaUnit>,
-    result: thread::JoinHandle<io::Result<()>>,
-    flags: Arc<Flags>,
+    origin: Origin,
     /// The last event of the source, such as a sender that was refused.
     pub(crate) notice: Notice,
+}
+
+/// The origin of units.
+#[derive(Debug)]
+enum Origin {
+    Datagrams(Datagrams),
+    Thread(Thread),
+}
+
+/// A thread that reads a source.
+#[derive(Debug)]
+struct Thread {
+    /// Units; disconnected when the source ends.
+    units: Receiver<MediaUnit>,
+    result: thread::JoinHandle<io::Result<()>>,
+    flags: Arc<Flags>,
+}
+
+/// Numbers units, and stamps them with the current time.
+#[derive(Debug)]
+struct Stamp {
+    /// Number of the next unit.
+    next: Cell<u32>,
+    clock: MonotonicClock,
+}
+
+impl Stamp {
+    fn new(clock: MonotonicClock) -> Self {
+        Self { next: Cell::default(), clock }
+    }
+
+    fn unit(&self, bytes: &[u8]) -> MediaUnit {
+        let number = self.next.replace(self.next.get().wrapping_add(1));
+        MediaUnit { number, at: self.clock.now(), bytes: bytes.to_vec() }
+    }
 }
 
 /// Signals to the thread of a source.
@@ -47,9 +83,7 @@ struct Flags {
 /// Sends units from the thread of a source to the relay.
 pub(crate) struct UnitSender {
     units: SyncSender<MediaUnit>,
-    /// Number of the next unit.
-    next: Cell<u32>,
-    clock: MonotonicClock,
+    stamp: Stamp,
     waker: Box<dyn Fn() + Send>,
     flags: Arc<Flags>,
     notice: Notice,
@@ -63,44 +97,51 @@ const START_POLL: std::time::Duration = std::time::Duration::from_millis(5);
 const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(100);
 
 impl Source {
-    /// Opens a source; `waker` is called after each unit.
+    /// Opens a source; `waker` is called after each unit of those that have threads.
     ///
     /// # Errors
     ///
     /// If it cannot be opened.
     pub(crate) fn open(address: &Address, clock: MonotonicClock, waker: Box<dyn Fn() + Send>) -> io::Result<Self> {
-        let (sender, units) = sync_channel(QUEUE_UNITS);
-        let flags = Arc::<Flags>::default();
         let notice = Notice::default();
-        let out = UnitSender {
-            units: sender,
-            next: Cell::default(),
-            clock,
-            waker,
-            flags: flags.clone(),
-            notice: notice.clone(),
-        };
-        let read = match address {
-            Address::Udp(socket) => sockets::datagrams(socket, false)?,
-            Address::Rtp(socket) => sockets::datagrams(socket, true)?,
-            Address::Tcp(socket) => sockets::stream(*socket)?,
-            Address::File(path) => file::open(path)?,
-            Address::Rtmp(rtmp) => rtmp::open(rtmp, notice.clone())?,
-            Address::Srt(srt) => srt::open(srt)?,
+        let thread = |read| Thread::spawn(read, Stamp::new(clock), waker, notice.clone()).map(Origin::Thread);
+        let origin = match address {
+            Address::Udp(socket) => Origin::Datagrams(Datagrams::open(socket, false, Stamp::new(clock))?),
+            Address::Rtp(socket) => Origin::Datagrams(Datagrams::open(socket, true, Stamp::new(clock))?),
+            Address::Tcp(socket) => thread(stream::open(*socket)?)?,
+            Address::File(path) => thread(file::open(path)?)?,
+            Address::Rtmp(rtmp) => thread(rtmp::open(rtmp, notice.clone())?)?,
+            Address::Srt(srt) => thread(srt::open(srt)?)?,
             Address::Http(_) | Address::Relay(_) => {
                 return Err(io::Error::new(io::ErrorKind::Unsupported, "this is no source: http:// only serves"));
             }
         };
-        let result = thread::Builder::new().name("source".into()).spawn(move || {
-            let _priority = RealtimePriority::request();
-            read(&out)
-        })?;
-        Ok(Self { units, result, flags, notice })
+        Ok(Self { origin, notice })
     }
 
     /// Starts a recorded stream, which waits for the first peer.
     pub(crate) fn start(&self) {
-        self.flags.is_started.store(true, Ordering::Relaxed);
+        if let Origin::Thread(thread) = &self.origin {
+            thread.flags.is_started.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the descriptor that is readable when units have arrived, of a source without a thread.
+    pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        if let Origin::Datagrams(datagrams) = &self.origin { datagrams.descriptor() } else { None }
+    }
+
+    /// Passes units that have arrived to `take`. Returns whether the source has ended.
+    pub(crate) fn read(&mut self, mut take: impl FnMut(MediaUnit)) -> bool {
+        match &mut self.origin {
+            Origin::Datagrams(datagrams) => datagrams.read(take),
+            Origin::Thread(thread) => loop {
+                match thread.units.try_recv() {
+                    Ok(unit) => take(unit),
+                    Err(error) => break error == TryRecvError::Disconnected,
+                }
+            },
+        }
     }
 
     /// Stops the source. Returns its error if it has failed.
@@ -109,6 +150,27 @@ impl Source {
     ///
     /// The error of the source.
     pub(crate) fn close(self) -> io::Result<()> {
+        match self.origin {
+            Origin::Datagrams(datagrams) => datagrams.close(),
+            Origin::Thread(thread) => thread.close(),
+        }
+    }
+}
+
+impl Thread {
+    /// Starts a thread that reads a source, with the priority of real time if that is permitted.
+    fn spawn(read: ReadLoop, stamp: Stamp, waker: Box<dyn Fn() + Send>, notice: Notice) -> io::Result<Self> {
+        let (sender, units) = sync_channel(QUEUE_UNITS);
+        let flags = Arc::<Flags>::default();
+        let out = UnitSender { units: sender, stamp, waker, flags: flags.clone(), notice };
+        let result = thread::Builder::new().name("source".into()).spawn(move || {
+            let _priority = RealtimePriority::request();
+            read(&out)
+        })?;
+        Ok(Self { units, result, flags })
+    }
+
+    fn close(self) -> io::Result<()> {
         self.flags.is_stopped.store(true, Ordering::Relaxed);
         // Unblocks a source that waits in a full queue, before the thread is joined.
         drop(self.units);
@@ -122,10 +184,8 @@ pub(crate) type ReadLoop = Box<dyn FnOnce(&UnitSender) -> io::Result<()> + Send>
 impl UnitSender {
     /// Sends a unit with the current time. Returns whether the source should continue.
     pub(crate) fn send(&self, bytes: &[u8]) -> bool {
-        let number = self.next.replace(self.next.get().wrapping_add(1));
-        let unit = MediaUnit { number, at: earlybird_live::Clock::now(&self.clock), bytes: bytes.to_vec() };
         // Blocks while the queue is full, which slows a pipe or a TCP connection down instead of losing units.
-        let is_taken = self.units.send(unit).is_ok();
+        let is_taken = self.units.send(self.stamp.unit(bytes)).is_ok();
         (self.waker)();
         is_taken && self.is_running()
     }

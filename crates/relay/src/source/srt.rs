@@ -40,7 +40,7 @@ pub(super) fn open(address: &SrtAddress) -> io::Result<ReadLoop> {
     Ok(Box::new(move |out| {
         let (mut sender, mut next_check) = (None, Instant::ZERO);
         while out.is_running() {
-            let now = out.clock.now();
+            let now = out.stamp.clock.now();
             if next_check <= now {
                 sender = origin.connect(sender, now, out.notice())?;
                 next_check = now + CHECK_INTERVAL;
@@ -63,7 +63,7 @@ fn receive(sender: &mut Sender, out: &UnitSender) -> bool {
     let mut buffer = [0; MAX_PAYLOAD];
     match sender.connection.receive(&mut buffer) {
         Ok(count) => {
-            sender.last_message = out.clock.now();
+            sender.last_message = out.stamp.clock.now();
             out.send(&buffer[..count])
         }
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => true,
