@@ -201,6 +201,8 @@ pub trait CongestionControl: Debug + Send {
     fn inflate(&mut self, _cx: &mut Cx<'_>, _segments: f64) {}
     /// Deflates the window by `segments`, to one segment at least.
     fn deflate(&mut self, _cx: &mut Cx<'_>, _segments: f64) {}
+    /// Processes an ACK of frames that left the sender at a timeout, as they were too old to be sent again, and have arrived all the same.
+    fn on_abandoned_arrival(&mut self) {}
     /// Undoes the last reduction, which was spurious (RFC 4015 §3.1, step 9). By default the reduction stays.
     fn undo(&mut self, _window: &Window) {}
     /// Reduces the window after an idle period (RFC 5681 §4.1), or when ns-2's idle timer expires.

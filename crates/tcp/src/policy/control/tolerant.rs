@@ -354,13 +354,23 @@ impl CongestionControl for Tolerant {
     fn on_timeout(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         if !self.has_timed_out {
             self.save_for_undo(None);
-            self.may_be_held = !self.was_congested();
+            // A hold overflows the queue of the link: many losses without a queueing delay before it do not speak against one.
+            self.may_be_held = self.has_sample && !self.is_queue(self.delay.standing());
         }
         if self.was_congested() || self.has_timed_out {
             self.window.on_timeout(cx, flight);
         }
         self.has_timed_out = true;
         self.timed_out_at = cx.now;
+    }
+
+    /// Undoes the reduction by timeouts: what was sent before them arrives, so that the link has held it back (RFC 4015). No segment gives an
+    /// RTT sample of that if all were abandoned, and the hold began without a queue.
+    fn on_abandoned_arrival(&mut self) {
+        if self.may_be_held {
+            self.undo_timeouts();
+            self.has_timed_out = false;
+        }
     }
 
     fn undo(&mut self, window: &Window) {
@@ -691,6 +701,32 @@ mod tests {
             arrive(&mut control, 2_200, rtt_ms);
             assert_eq!(libm::floor(control.cwnd()), expected, "{before_ms} ms before, {rtt_ms} ms after");
         }
+    }
+
+    /// The symptom: after holds of 800 ms the window stayed at one segment until a frame arrived that was not too old, and half of a
+    /// stream was lost.
+    #[test]
+    fn the_arrival_of_abandoned_frames_restores_the_window_unless_there_was_a_queue_before() {
+        for (before_ms, expected) in [(100, 8.0), (120, 1.0)] {
+            let mut control = control();
+            (0..20).for_each(|step| arrive(&mut control, 1_000 + 10 * step, before_ms));
+            assert_eq!([time_out(&mut control), time_out(&mut control)][1], 1.0);
+            control.on_abandoned_arrival();
+            assert_eq!(control.cwnd(), expected, "{before_ms} ms before");
+        }
+    }
+
+    /// A queue that overflowed in the hold before made it look like congestion, and the window stayed at one segment.
+    #[test]
+    fn losses_in_one_hold_do_not_keep_the_window_small_after_the_next() {
+        let mut control = control();
+        (0..60).for_each(|_| control.on_lost(Instant::ZERO, &LostSegment::new(1, 1)));
+        (0..120).for_each(|step| arrive(&mut control, 1_000 + step, 100));
+        assert!(control.losses.share > 0.3);
+        let before = control.cwnd();
+        assert_eq!([time_out(&mut control), time_out(&mut control)][1], 1.0);
+        control.on_abandoned_arrival();
+        assert_eq!(control.cwnd(), before);
     }
 
     #[test]

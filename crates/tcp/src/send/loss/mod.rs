@@ -224,10 +224,6 @@ impl Loss {
         if let Some(rtt) = ack.rtt {
             self.dupthresh.on_rtt(rtt);
         }
-        // Neither has an RTT sample, which ends the back-off otherwise, but the ACK shows connectivity.
-        if ack.is_of_abandoned || ack.skipped > 0 {
-            self.timer.end_back_off();
-        }
     }
 
     /// Returns what an ACK means, where losses are found by time.

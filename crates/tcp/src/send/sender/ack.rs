@@ -233,7 +233,19 @@ impl Sender {
     #[expect(clippy::inline_always, reason = "`Acknowledgement` is too large to copy for every ACK")]
     fn note_times(&mut self, now: Instant, ack: &Acknowledgement) {
         self.loss.note_times(now, ack);
+        if ack.is_of_abandoned || ack.skipped > 0 {
+            self.on_connectivity(ack);
+        }
         self.counters.on_ack(now, ack, self.buffer.scoreboard());
+    }
+
+    /// Ends the back-off at an ACK without an RTT sample, which ends it otherwise: the path delivers.
+    #[cold]
+    fn on_connectivity(&mut self, ack: &Acknowledgement) {
+        self.loss.timer_mut().end_back_off();
+        if ack.is_of_abandoned && ack.skipped == 0 {
+            self.rate.control_mut().on_abandoned_arrival();
+        }
     }
 
     /// Returns the round trip that an ACK measures: exactly, or by the timestamp that it echoes (RFC 7323 §4).
