@@ -386,6 +386,18 @@ WRAPPINGS: dict[str, tuple[int, Callable[[bytes], bytes]]] = {
     "vxlan": (101, lambda ip: udp(4789, b"\x08\0\0\0\0\0\1\0" + MACS + b"\x08\0" + ip)),
     "geneve": (101, lambda ip: udp(6081, b"\0\0\x65\x58\0\0\1\0" + MACS + b"\x08\0" + ip)),
     "gtp": (101, lambda ip: udp(2152, b"\x30\xff" + len(ip).to_bytes(2, "big") + b"\0\0\0\1" + ip)),
+    "vxlan at Linux's port": (101, lambda ip: udp(8472, b"\x08\0\0\0\0\0\1\0" + MACS + b"\x08\0" + ip)),
+    "vxlan with a next protocol": (101, lambda ip: udp(4790, b"\x0c\0\0\1\0\0\1\0" + ip)),
+    "l2tp": (101, lambda ip: udp(1701, b"\0\2\0\1\0\1\xff\x03\0\x21" + ip)),
+    "l2tp with all fields": (
+        101,
+        lambda ip: udp(1701, b"\x4a\2\0\0\0\1\0\1" + bytes(4) + b"\0\3abc" + b"\xff\x03\0\x21" + ip),
+    ),
+    "raw of BSD": (12, lambda ip: ip),
+    "pppoe without ethernet": (51, lambda ip: b"\x11\0\0\1" + (len(ip) + 2).to_bytes(2, "big") + b"\0\x21" + ip),
+    "cisco hdlc": (104, lambda ip: b"\x0f\0\x08\0" + ip),
+    "prism": (119, lambda ip: bytes(144) + b"\x08\1" + bytes(22) + SNAP + b"\x08\0" + ip),
+    "ppi": (192, lambda ip: b"\0\0\x08\0\x69\0\0\0" + b"\x08\1" + bytes(22) + SNAP + b"\x08\0" + ip),
     "ppp": (9, lambda ip: b"\xff\x03\0\x21" + ip),
     "radiotap": (127, lambda ip: b"\0\0\x08\0\0\0\0\0" + b"\x88\x01" + bytes(22) + bytes(2) + SNAP + b"\x08\0" + ip),
     "nflog": (

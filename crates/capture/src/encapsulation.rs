@@ -1,21 +1,26 @@
 //! The innermost IP packet of a frame: link headers, tags and tunnels are taken off.
 
+mod udp_tunnels;
+
 use etherparse::{LaxNetSlice, LaxSlicedPacket};
 use pcap_file::DataLink;
+use udp_tunnels::udp_tunnel;
 
 /// The reason why a frame holds no TCP segment that can be read, in a few words.
 pub(crate) type Other = &'static str;
 
 /// Tunnels within tunnels that are followed, so that a damaged packet cannot go on for ever.
 const MOST_LAYERS: usize = 8;
-/// UDP ports of tunnels: VXLAN (RFC 7348 §8), Geneve (RFC 8926 §3.3), GTP-U (3GPP TS 29.281 §4.4.2).
-const VXLAN: u16 = 4789;
-const GENEVE: u16 = 6081;
-const GTP_U: u16 = 2152;
 
 /// Link types that the library has no name for (<https://www.tcpdump.org/linktypes.html>).
 const PPP_SERIAL: u32 = 50;
+const PPP_ETHERNET: u32 = 51;
 const PPP_WITH_DIRECTION: u32 = 204;
+const CISCO_HDLC: u32 = 104;
+const PRISM: u32 = 119;
+const PPI: u32 = 192;
+/// Raw IP as some systems number it.
+const RAW_OF_BSD: [u32; 2] = [12, 14];
 
 /// Returns the innermost IP packet.
 ///
@@ -49,10 +54,25 @@ fn of_link(link: DataLink, data: &[u8]) -> Result<&[u8], Other> {
         DataLink::NFLOG => nflog(data),
         other => match u32::from(other) {
             PPP_SERIAL => ppp(data),
+            PPP_ETHERNET => ppp(after(data, 6)?),
             PPP_WITH_DIRECTION => ppp(after(data, 1)?),
+            CISCO_HDLC => of_type(word(data, 2)?, after(data, 4)?),
+            // A header of fixed length in front of the frame.
+            PRISM => wifi(after(data, 144)?),
+            PPI => per_packet_information(data),
+            other if RAW_OF_BSD.contains(&other) => Ok(data),
             _ => Err("frames of a link type that is not read"),
         },
     }
+}
+
+/// A header that states its length and the link type of the frame behind it, both little-endian.
+fn per_packet_information(data: &[u8]) -> Result<&[u8], Other> {
+    let [_, _, low, high, kind, 0, 0, 0, ..] = *data else { return Err(CUT) };
+    let link = DataLink::from(u32::from(kind));
+    let is_nested = u32::from(link) == PPI;
+    let frame = after(data, usize::from(u16::from_le_bytes([low, high])))?;
+    if is_nested { Err("frames of a link type that is not read") } else { of_link(link, frame) }
 }
 
 pub(crate) const CUT: Other = "packets that were cut before the end of their headers";
@@ -185,35 +205,4 @@ fn gre(data: &[u8]) -> Result<&[u8], Other> {
         0x880b => ppp(payload),
         kind => of_type(kind, payload),
     }
-}
-
-fn udp_tunnel(data: &[u8]) -> Option<Result<&[u8], Other>> {
-    let payload = data.get(8..)?;
-    match word(data, 2).ok()? {
-        // The flag of a valid network identifier (RFC 7348 §5).
-        VXLAN if payload.first()? & 0x08 != 0 => Some(after(payload, 8).and_then(ethernet)),
-        GENEVE if payload.first()? >> 6 == 0 => {
-            let options = 4 * usize::from(payload.first()? & 0x3f);
-            let kind = word(payload, 2);
-            Some(kind.and_then(|kind| of_type(kind, after(payload, 8 + options)?)))
-        }
-        // A packet of a user (message type 255), with the optional fields that its flags state (3GPP TS 29.281 §5.1).
-        GTP_U if *payload.get(1)? == 255 => gtp_payload(payload).map(Ok),
-        _ => None,
-    }
-}
-
-fn gtp_payload(data: &[u8]) -> Option<&[u8]> {
-    let flags = *data.first()?;
-    let mut at = 8;
-    if flags & 0x07 != 0 {
-        let mut next = *data.get(11)?;
-        at = 12;
-        while next != 0 {
-            let length = 4 * usize::from(*data.get(at)?).max(1);
-            next = *data.get(at + length - 1)?;
-            at += length;
-        }
-    }
-    data.get(at..)
 }
