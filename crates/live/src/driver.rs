@@ -140,7 +140,7 @@ impl<D: Device, C: Clock> Driver<D, C> {
         // Writability matters only while packets wait for the device; polling for it otherwise would spin.
         let arrival = if self.stack.is_congested() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let wakeup = self.handle.wakeup.as_fd();
-        // Where there is none, the place is filled with wakeups.
+        // The descriptor of wakeups takes the place of a missing one.
         let mut descriptors = [
             PollFd::from_borrowed_fd(wakeup, PollFlags::IN),
             PollFd::from_borrowed_fd(device.unwrap_or(wakeup), if device.is_some() { arrival } else { PollFlags::IN }),
