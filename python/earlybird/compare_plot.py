@@ -16,7 +16,6 @@ from earlybird.plots.chart import Axis, Bound, Chart, Curve, Mark, Panel, Region
 from earlybird.plots.run import write
 from earlybird.plots.style import DARK, DOTTED, HOLDS, INK, SOLID, Style, transport_styles
 from earlybird.recommendation import typical_need
-from earlybird.statistics import student_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,9 +50,8 @@ def chart(comparison: Comparison) -> Chart:
     film = f"{comparison.source.path.name} ({format_rate(comparison.sent.mean_rate)})"
     seeds = len(comparison.seeds)
     # A bar is of a mean over the seeds, which lies below what nine of ten flows of all seeds together need.
-    bands = f"Bands: 90 % intervals over {seeds} seeds"
-    bars = "bars: of the geometric mean, over the seeds, of what 9 of 10 flows of a seed need"
-    intervals = f". {bands}; {bars}" if seeds > 1 else ""
+    bars = f"Bars: 90 % intervals over {seeds} seeds of the geometric mean of what 9 of 10 flows of a seed need"
+    intervals = f". {bars}" if seeds > 1 else ""
     styles = transport_styles([*comparison.transports])
     frames = [mark for name, style in styles.items() for mark in _frames(comparison, name, style)]
     flows = [mark for name, style in styles.items() for mark in _flows(comparison, name, style)]
@@ -74,12 +72,11 @@ def chart(comparison: Comparison) -> Chart:
 
 
 def _frames(comparison: Comparison, transport: str, style: Style) -> Iterator[Mark]:
-    """Show the share of frames on time with its interval, and the point where it reaches the goal."""
+    """Show the share of frames on time, and the point where it reaches the goal."""
     curve = comparison.curve_of(transport).filter(pl.col("due") > 0)
     late = (curve["late"] / curve["due"]).clip(BEST / 2)
     every = max(1, len(late) // MARKERS)
     yield Curve(_needs(comparison, transport), style, curve["startup_delay_s"], late, every=every)
-    yield from _band(comparison, transport, style)
     needed = comparison.transports[transport]["required_startup_delay_all_s"]
     if math.isfinite(needed):
         yield Curve("", style, [needed], [LATE_SHARE_ALLOWED], "dots", size=8)
@@ -93,22 +90,6 @@ def _needs(comparison: Comparison, transport: str) -> str:
         for value in (values["required_startup_delay_all_s"], values["required_startup_delay_p90_s"])
     )
     return f"{transport}: 99.99 % of all frames {whole}, 9 of 10 flows {most}"
-
-
-def _band(comparison: Comparison, transport: str, style: Style) -> Iterator[Curve]:
-    """Show the 90 % interval of the mean share of late frames over the seeds, if there are several."""
-    shares = comparison.curve.filter(pl.col("transport") == transport, pl.col("due") > 0).select(
-        "startup_delay_s", share=pl.col("late") / pl.col("due")
-    )
-    rows = [
-        (startup_delay, student_interval(group["share"].to_list()))
-        for (startup_delay,), group in shares.group_by("startup_delay_s", maintain_order=True)
-    ]
-    bounded = [(startup_delay, estimate) for startup_delay, estimate in rows if estimate.is_bounded]
-    if bounded:
-        delays, estimates = zip(*bounded, strict=True)
-        low, high = ([min(max(getattr(one, end), BEST / 2), WORST) for one in estimates] for end in ("low", "high"))
-        yield Curve("", style, delays, low, "band", low, high)
 
 
 def _flows(comparison: Comparison, transport: str, style: Style) -> Iterator[Mark]:
