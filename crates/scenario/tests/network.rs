@@ -43,7 +43,7 @@ fn a_network_is_distinguished_from_a_scenario_by_its_keys(#[case] text: &str, #[
 #[case::unknown_key(
     "network.links.near-far.dealy=1ms",
     "network.links.near-far.dealy: `dealy` is not a key here; allowed: arq, delay, duplicate, from, jitter, loss, outages, queue, rate, rate-steps, \
-     reorder, reverse, to, trace. hint: did you mean `delay`?"
+     reorder, reverse, to, trace, trace-start. hint: did you mean `delay`?"
 )]
 #[case::negative_delay(
     "delay=-5ms",
