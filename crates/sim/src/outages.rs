@@ -44,6 +44,10 @@ impl Outage {
 // A box: few links have outages, and an empty one allocates nothing.
 pub struct Outages(Box<[Outage]>);
 
+/// Outages that follow each other without a gap, from which on the link counts as down for good: several that repeat may cover all
+/// time together, and the least common multiple of their periods may be longer than any run.
+const MOST_IN_A_ROW: usize = 1 << 16;
+
 impl Outages {
     /// Collects the outages of a link.
     pub fn new(outages: impl IntoIterator<Item = Outage>) -> Self {
@@ -60,13 +64,14 @@ impl Outages {
         self.0.iter().any(|outage| outage.end_of(now).is_some())
     }
 
-    /// Returns the first time from `now` on at which the link is up.
+    /// Returns the first time from `now` on at which the link is up; [`Instant::NEVER`] if periodic outages leave none.
     pub(crate) fn up_from(&self, mut now: Instant) -> Instant {
         // Overlapping outages follow each other.
-        while let Some(end) = self.0.iter().find_map(|outage| outage.end_of(now)) {
+        for _ in 0..MOST_IN_A_ROW {
+            let Some(end) = self.0.iter().find_map(|outage| outage.end_of(now)) else { return now };
             now = end;
         }
-        now
+        Instant::NEVER
     }
 
     /// Returns the start of the first outage after a time.
@@ -108,6 +113,14 @@ mod tests {
         assert_eq!(down, [false, true, true, false, false, true, true, false]);
         assert_eq!(outages.up_from(at(91_000)), at(92_000));
         assert_eq!(outages.up_between(at(0), at(600_000)), Duration::from_secs(580));
+    }
+
+    /// The symptom: a run never ended.
+    #[test]
+    fn a_link_whose_outages_cover_all_time_is_never_up() {
+        let outages = Outages::new([outage((0, 39, Some(1))), outage((30, 39, Some(1)))]);
+        assert_eq!(outages.up_from(at(0)), Instant::NEVER);
+        assert_eq!(outages.up_between(at(30), at(600)), Duration::ZERO);
     }
 
     proptest! {
