@@ -155,7 +155,8 @@ def first_place(holds: Callable[[int], bool], count: int, guess: int) -> int:
     It is looked for in growing steps from a guess and then by halving (Bentley and Yao, "An almost optimal algorithm
     for unbounded searching", Information Processing Letters 5, 1976).
     """
-    low, high, place, step = -1, count, guess, 1
+    low, high, place = -1, count, guess
+    step, following = 1, 1  # most guesses are right, or wrong by one
     while high - low > 1:
         if holds(place):
             high = place
@@ -167,7 +168,7 @@ def first_place(holds: Callable[[int], bool], count: int, guess: int) -> int:
             place = min(low + step, count - 1)
         else:
             place = (low + high) // 2
-        step *= 2
+        step, following = following, 2 * following
     return high
 
 
@@ -291,7 +292,9 @@ class SessionRunner:
         first_waited = 0.0
         if delay is not None and counts_from_arrival(self._candidate):
             released = float(np.min(delivered - written)) + ROUNDING
-            delay, first_waited = released, max(released - delay, 0.0)
+            # Of a session that is shorter than the delay nothing was released, and nothing was late.
+            if math.isfinite(released):
+                delay, first_waited = released, max(released - delay, 0.0)
         delay_needed = viewing.startup_delay if viewing else needed_delay(written, delivered, end, self._late, delay)
         delivered_share = float(np.isfinite(delivered).mean())
         queue_drops = int(flows["queue_drops"][row].item())
