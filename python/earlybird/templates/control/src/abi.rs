@@ -88,7 +88,7 @@ pub struct Table {
     pub is_paced: u32,
     /// Its name, ended by NUL.
     pub name: *const c_char,
-    /// What it is, in one line, ended by NUL.
+    /// Description in one line, ended by NUL.
     pub title: *const c_char,
     /// Makes the control of a connection; null after a panic.
     pub create: unsafe extern "C" fn(*const Setup, *mut Output, *mut Message) -> *mut c_void,
