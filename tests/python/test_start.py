@@ -12,6 +12,7 @@ import pytest
 from earlybird import InputError
 from earlybird.paths import shipped_file
 from earlybird.report.codes import label, meaning
+from earlybird.report.numbers import measure, quantity_name
 from earlybird.report.overview import overview
 from earlybird.report.site import start_context
 from earlybird.report.start import Found, PaperShown, start_papers
@@ -145,8 +146,12 @@ def test_a_sentence_was_false_when_numbers_changed(with_er: tuple[float, float],
     item = Item("T-1", "Frozen time", checks=(CHECK,))
     measured = Measurements(study([item]), runs)
     evaluation = Evaluation(measured.study, "smoke", Store(tmp_path), measured, 0, verdicts(item, measured))
-    assert filled(text_template(SENTENCE, "here"), evaluation) == reported
-    assert filled(text_template(SENTENCE, "here"), None) == NOT_RUN
+    template = text_template(SENTENCE, "here")
+    quantities = map(template.quantity, template.values)
+    numbers = {("s", quantity_name(*quantity)): measure(evaluation, *quantity) for quantity in quantities}
+    outcomes = {verdict.id: verdict.holds for verdict in evaluation.verdicts}
+    assert filled(template, "s", numbers, outcomes) == reported
+    assert Found(register(), [], {}, [], "full").sentence(template, "s") == NOT_RUN
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from earlybird.errors import InputError
 from earlybird.paths import PUBLISHED, REPORTS, RESULTS
+from earlybird.report.numbers import NUMBERS
 from earlybird.report.overview import Row
 from earlybird.report.publication import write_publication
 from earlybird.report.site import write_site
@@ -33,11 +34,12 @@ def publish_all(
 
     Of a study with all runs of a fuller scale that one is published, of one without results of it another; of studies
     that have none, or not all runs of a scale, the older pages are kept. What else was published in `to` before is
-    replaced. Returns the start page, and the rows of its verdict table. Raises `InputError` if no study has such a
-    scale or any result of it, or the folder holds something else.
+    replaced. Without any results, the pages of papers are written again from what was published. Returns the start
+    page, and the rows of its verdict table. Raises `InputError` if no study has such a scale or any result of it and
+    nothing was published, or the folder holds something else.
     """
     evaluations = evaluate_all(scale, output, or_fuller=True)[1]
-    if not evaluations:
+    if not evaluations and not (Path(to) / NUMBERS).is_file():
         command = f"earlybird study run {ALL} --scale {scale}"
         raise InputError(f"{output} has no results of any study at scale {scale!r}; `{command}` makes them.")
     every = list(map(find_study, study_names()))

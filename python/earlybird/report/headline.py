@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from earlybird.report.text_templates import measured
+from earlybird.report.numbers import measure
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.items import LEVELS, Level
 from earlybird.study.statements.verdicts import ONE_SEED, Holds, Verdict
@@ -58,4 +58,4 @@ def _remedy(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _measured(evaluation: Evaluation, point: dict[str, object]) -> str:
-    return measured(evaluation, str(point.pop("metric")), point)
+    return measure(evaluation, str(point.pop("metric")), point).printed

@@ -2,24 +2,34 @@
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from earlybird.errors import InputError, StoreError, because
-from earlybird.report.carry_over import carried_scale, carried_studies, copy_pages, with_carried_verdicts
+from earlybird.report.carry_over import (
+    carried_answer,
+    carried_scale,
+    carried_studies,
+    carried_version,
+    copy_pages,
+    copy_pages_of_others,
+    with_carried_verdicts,
+)
+from earlybird.report.numbers import NUMBERS, carried_numbers, number_table, numbers_of
 from earlybird.report.overview import Row, overview
 from earlybird.report.page import page_context
 from earlybird.report.pictures import small_picture
 from earlybird.report.rounding import round_tables
 from earlybird.report.search_page import draw_search, search_context
-from earlybird.report.site import paper_contexts, start_context, verdict_table
+from earlybird.report.site import Card, cards, paper_contexts, start_context, verdict_table
 from earlybird.report.start import PAPERS, Found, picture_writer, start_papers
 from earlybird.report.templates import rendered
 from earlybird.report.writer import VERDICTS, write_drawings, write_each
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.definition import Study
 from earlybird.study.language.register import Register
-from earlybird.study.search.outcome import write_outcome
+from earlybird.study.search.outcome import read_outcome, write_outcome
 
 START = "README.md"  # the file that GitHub shows of a folder
 
@@ -33,7 +43,8 @@ def write_publication(
     """
     Write a start page with the answers, a page per paper, and per study a page and plots, without dates.
 
-    Of studies without results, or not with all runs of a scale, an older publication's pages and verdicts are kept.
+    Of studies without results, or not with all runs of a scale, an older publication's pages, verdicts and numbers are
+    kept, and so are pages that other programs wrote into the folder.
     """
     place = folder.resolve()
     try:
@@ -45,13 +56,11 @@ def write_publication(
             draft = Path(drafts, place.name)
             draft.mkdir()
             write_each(_write_study, evaluations.values(), draft)
+            _write_start(found, draft, place)
+            round_tables(draft)
             for name in found.kept:
                 copy_pages(name, place, draft)
-            verdict_table(found.rows).write_csv(draft / VERDICTS)
-            for name, page in _start_pages(found, draft):
-                (draft / name).parent.mkdir(exist_ok=True)
-                (draft / name).write_text(page, encoding="utf-8")
-            round_tables(draft)
+            copy_pages_of_others(place, draft)
             _replace(place, draft)
     except OSError as error:
         raise StoreError(f"cannot write the results {folder}: {because(error)}.") from error
@@ -71,17 +80,43 @@ def _found(
     """Gather the verdicts: those of the results, and of studies without any those of the older publication."""
     rows = overview(register, {study.name: study for study in studies}, evaluations)
     kept = {study.name: carried_scale(study.name, older) for study in carried_studies(studies, evaluations, older)}
-    return Found(register, studies, evaluations, with_carried_verdicts(rows, kept, older), scale, kept)
+    carried = with_carried_verdicts(rows, [study for study in studies if study.name in kept], older)
+    numbers = numbers_of(register, evaluations) | carried_numbers(kept, older)
+    shown = [
+        row for row in carried if row.kind != "experiment" or row.holds != "not run"
+    ]  # additional ones have other pages
+    return Found(register, studies, evaluations, shown, scale, kept, numbers)
 
 
-def _start_pages(found: Found, folder: Path) -> Iterator[tuple[str, str]]:
+def _write_start(found: Found, draft: Path, older: Path) -> None:
+    """Write the start page, those of papers, and their verdicts and numbers as data."""
+    verdict_table(found.rows).write_csv(draft / VERDICTS)
+    number_table(found.numbers).write_csv(draft / NUMBERS)
+    for name, page in _start_pages(found, draft, older):
+        (draft / name).parent.mkdir(exist_ok=True)
+        (draft / name).write_text(page, encoding="utf-8")
+
+
+def _start_pages(found: Found, folder: Path, older: Path) -> Iterator[tuple[str, str]]:
     """Return the start page, that of all verdicts and those of the papers, by the names of their files."""
-    shown = start_papers(found, picture_writer(folder, small_picture))
+    shown = start_papers(found, picture_writer(folder, small_picture, older))
     context = start_context(found, shown)
+    context["cards"] = [_with_kept_answer(card, found, older) for card in cards(found) if card.made or card.is_kept]
+    if found.kept and not found.evaluations:
+        context["code_version"] = carried_version(older)
     yield START, MARK + rendered("results.md.j2", {**context, "home": ""})
     yield f"{PAPERS}/verdicts.md", rendered("results-verdicts.md.j2", {**context, "home": "../"})
     for letter, own in paper_contexts(found, shown, context):
         yield f"{PAPERS}/{letter}.md", rendered("results-paper.md.j2", own)
+
+
+def _with_kept_answer(card: Card, found: Found, older: Path) -> Card:
+    """Give the card of a study that is kept its answer and verdicts, as they were published."""
+    if not card.is_kept:
+        return card
+    name = card.study.name
+    answer, conclusion = carried_answer(name, older)
+    return replace(card, headline=answer, conclusion=conclusion, search=read_outcome(older / name / "search"))
 
 
 def _check_is_ours(folder: Path) -> None:

@@ -9,6 +9,7 @@ import polars as pl
 from earlybird import _core
 from earlybird.errors import StoreError, because
 from earlybird.report.headline import conclusion, headline
+from earlybird.report.numbers import numbers_of
 from earlybird.report.overview import NO_STUDY, Row, overview, tallies
 from earlybird.report.pictures import vector_picture
 from earlybird.report.start import PAPERS, Found, PaperShown, picture_writer, start_papers
@@ -45,7 +46,7 @@ def write_site(
 ) -> tuple[Path, list[Row]]:
     """Write the site of all studies; return the start page, and the rows of its verdict table."""
     rows = overview(register, {study.name: study for study in studies}, evaluations)
-    found = Found(register, studies, evaluations, rows, scale)
+    found = Found(register, studies, evaluations, rows, scale, numbers=numbers_of(register, evaluations))
     try:
         write_assets(folder)
         write_each(_write_page, evaluations.values(), folder)
@@ -99,7 +100,7 @@ def start_context(found: Found, shown: Sequence[PaperShown]) -> dict[str, object
         "rows": found.rows,
         "shown_papers": shown,
         "tallies": tallies(found.register, found.rows),
-        "cards": [_card(study, found) for study in found.studies],
+        "cards": cards(found),
         "levels": LEVELS,
         "papers": found.register.papers,
         "outcomes": OUTCOMES,
@@ -107,6 +108,11 @@ def start_context(found: Found, shown: Sequence[PaperShown]) -> dict[str, object
         "code_version": _core.code_version(),
         "version": _core.version(),
     }
+
+
+def cards(found: Found) -> list[Card]:
+    """Return what the start page has of each study."""
+    return [_card(study, found) for study in found.studies]
 
 
 def paper_contexts(

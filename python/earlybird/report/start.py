@@ -3,25 +3,31 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shutil import copyfile
 from typing import Final, TypeAlias
 
 from earlybird.report.codes import label
 from earlybird.report.figures import plot_data
+from earlybird.report.numbers import Numbers
 from earlybird.report.overview import Row
 from earlybird.report.pictures import Pictures, write_pictures
 from earlybird.report.statements import held
-from earlybird.report.text_templates import filled
+from earlybird.report.text_templates import NOT_RUN, filled
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.definition import Study
 from earlybird.study.language.items import Plot
 from earlybird.study.language.register import Entry, Line, Paper, Picture, Register
+from earlybird.study.language.text_templates import TextTemplate
 from earlybird.study.statements.verdicts import Holds
 
 PAPERS: Final = "papers"  # the folder of the pages of papers, with their pictures
 PHONE: Final = 4.5  # inches of a picture whose words can be read on a phone
 SHORTEST: Final = "smoke"  # the scale that is too short to decide most statements; what rests on it says so
-WritePicture: TypeAlias = Callable[[str, Picture, Evaluation], str]
-"""Writes a paper's picture, and gives its file below the start page's folder; nothing if there is nothing to show."""
+WritePicture: TypeAlias = Callable[[str, Picture, Evaluation | None], str]
+"""
+Writes a paper's picture, or keeps the older one if the study is kept, and gives its file below the start page's folder;
+nothing if there is nothing to show.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,23 @@ class Found:
     scale: str  # the scale that was asked for
     kept: Mapping[str, str] = field(default_factory=dict)
     """By name, the scales of studies whose older pages are kept, as they have no results now."""
+    numbers: Numbers = field(default_factory=dict)
+
+    def scale_of(self, study: str) -> str:
+        """Return the scale of the results of a study, made now or kept; nothing if it has none."""
+        evaluation = self.evaluations.get(study)
+        return evaluation.scale if evaluation else self.kept.get(study, "")
+
+    def study(self, name: str) -> Study:
+        """Return the study of a name."""
+        return next(study for study in self.studies if study.name == name)
+
+    def sentence(self, template: TextTemplate, study: str) -> str:
+        """Fill a sentence about a study with its numbers and outcomes."""
+        if not self.scale_of(study):
+            return NOT_RUN
+        outcomes = {row.verdict.id: row.verdict.holds for row in self.rows if row.verdict and row.study == study}
+        return filled(template, study, self.numbers, outcomes)
 
     def remark(self, scale: str) -> str:
         """Return the scale of some runs if the page must state it."""
@@ -75,15 +98,16 @@ def start_papers(found: Found, write_picture: WritePicture) -> list[PaperShown]:
 
 
 def _paper(letter: str, paper: Paper, found: Found, write_picture: WritePicture) -> PaperShown:
-    evaluation = found.evaluations.get(paper.study)
+    scale, evaluation = found.scale_of(paper.study), found.evaluations.get(paper.study)
     entries = [entry for entry in found.register.entries if entry.paper == letter]
+    is_pictured = scale and paper.picture
     return PaperShown(
         letter,
         paper,
-        filled(paper.answer, evaluation) if paper.answer else "",
-        write_picture(letter, paper.picture, evaluation) if evaluation and paper.picture else "",
-        _plot(paper.picture, evaluation).title if evaluation and paper.picture else "",
-        found.remark(evaluation.scale) if evaluation else "",
+        found.sentence(paper.answer, paper.study) if paper.answer else "",
+        write_picture(letter, paper.picture, evaluation) if is_pictured and paper.picture else "",
+        _plot(paper.picture, found.study(paper.study)).title if is_pictured and paper.picture else "",
+        found.remark(scale),
         [_line(entry, entry.line, entries, found) for entry in entries if entry.line],
         label(entry.id for entry in entries if not entry.study and entry.kind in ("figure", "table")),
     )
@@ -92,7 +116,7 @@ def _paper(letter: str, paper: Paper, found: Found, write_picture: WritePicture)
 def _line(entry: Entry, line: Line, entries: Sequence[Entry], found: Found) -> LineShown:
     """Make the line of an entry, which represents all entries of the paper that the same item answers."""
     own = [row for row in found.rows if entry.id in row.ids]
-    evaluation, scale = found.evaluations.get(entry.study), own[0].scale
+    scale = own[0].scale
     ids = [each.id for each in entries if each.id == entry.id or (not each.line and each.id in own[0].ids)]
     verdict = next((row.verdict for row in own if row.verdict and row.verdict.id == line.check), None)
     return LineShown(
@@ -100,23 +124,25 @@ def _line(entry: Entry, line: Line, entries: Sequence[Entry], found: Found) -> L
         entry.study,
         own[0].verdict.item if own[0].verdict and scale else "",
         line.claim,
-        filled(line.ours, evaluation) if evaluation else verdict.ours if verdict else "",
+        found.sentence(line.ours, entry.study) if scale else verdict.ours if verdict else "",
         verdict.holds if verdict else "not run",
         held(row.verdict for row in own if row.verdict),
         found.remark(scale),
     )
 
 
-def _plot(picture: Picture, evaluation: Evaluation) -> Plot:
-    return next(plot for item in evaluation.study.items for plot in item.plots if plot.name == picture.plot)
+def _plot(picture: Picture, study: Study) -> Plot:
+    return next(plot for item in study.items for plot in item.plots if plot.name == picture.plot)
 
 
-def picture_writer(folder: Path, chosen: Pictures) -> WritePicture:
+def picture_writer(folder: Path, chosen: Pictures, older: Path | None = None) -> WritePicture:
     """Return what writes the pictures of papers into the folder of their pages, in some forms."""
 
-    def write(letter: str, picture: Picture, evaluation: Evaluation) -> str:
+    def write(letter: str, picture: Picture, evaluation: Evaluation | None) -> str:
         (folder / PAPERS).mkdir(exist_ok=True)
-        plot = _plot(picture, evaluation)
+        if evaluation is None:
+            return _kept_picture(letter, older, folder) if older else ""
+        plot = _plot(picture, evaluation.study)
         shown = replace(plot, panels=picture.panels or plot.panels, lines=picture.lines or plot.lines)
         data = plot_data(shown, evaluation.measurements, evaluation.scale, evaluation.store)
         if data is None:
@@ -125,3 +151,12 @@ def picture_writer(folder: Path, chosen: Pictures) -> WritePicture:
         return f"{PAPERS}/{write_pictures(narrow, folder / PAPERS, letter, chosen)}"
 
     return write
+
+
+def _kept_picture(letter: str, older: Path, folder: Path) -> str:
+    """Copy the picture of a paper from an older publication."""
+    for picture in sorted((older / PAPERS).glob(f"{letter}.*")):
+        if picture.suffix in (".svg", ".png"):
+            copyfile(picture, folder / PAPERS / picture.name)
+            return f"{PAPERS}/{picture.name}"
+    return ""

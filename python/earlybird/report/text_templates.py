@@ -3,39 +3,27 @@
 from collections.abc import Mapping
 from typing import Final
 
-from earlybird.study.evaluation import Evaluation
-from earlybird.study.language.points import Point
+from earlybird.report.numbers import Numbers, quantity_name
 from earlybird.study.language.text_templates import Choice, TextTemplate
-from earlybird.study.statements.estimation import estimate
-from earlybird.study.statements.quantities import Quantity
-from earlybird.study.statements.verdicts import Verdict
-from earlybird.study.statements.wording import printer
+from earlybird.study.statements.verdicts import Holds
 
 NOT_RUN: Final = "Not run yet."  # in place of a sentence that no results can fill
+MISSING: Final = "–"  # in place of a quantity without a number
 
 
-def filled(template: TextTemplate, evaluation: Evaluation | None) -> str:
-    """Fill a sentence with results; a dash where a quantity was not measured."""
-    if evaluation is None:
-        return NOT_RUN
-    values = {name: measured(evaluation, *template.quantity(name)) for name in template.values}
-    words = {name: _chosen(choice, evaluation).format(**values) for name, choice in template.words.items()}
+def filled(template: TextTemplate, study: str, numbers: Numbers, outcomes: Mapping[str, Holds]) -> str:
+    """Fill a sentence with a study's numbers and the outcomes of its statements; a dash where there is no number."""
+    values = {name: _printed(template, name, study, numbers) for name in template.values}
+    words = {name: _chosen(choice, outcomes).format(**values) for name, choice in template.words.items()}
     return template.text.format(**values, **words)
 
 
-def measured(evaluation: Evaluation, metric: str, point: Point) -> str:
-    """Print a quantity with its unit; a dash where it was not measured."""
-    by_seed = evaluation.measurements.by_seed(Quantity(metric, point))
-    return printer(metric, point)(estimate(metric, by_seed).mean)
+def _printed(template: TextTemplate, name: str, study: str, numbers: Numbers) -> str:
+    found = numbers.get((study, quantity_name(*template.quantity(name))))
+    return found.printed if found else MISSING
 
 
-def main_verdicts(evaluation: Evaluation) -> Mapping[str, Verdict]:
-    """Return the verdict on each statement in the study's main setting, by the statement's name."""
-    return {verdict.id: verdict for verdict in reversed(evaluation.verdicts)}
-
-
-def _chosen(choice: Choice, evaluation: Evaluation) -> str:
-    """Choose words by the verdict of a statement."""
-    verdict = main_verdicts(evaluation).get(choice.check)
+def _chosen(choice: Choice, outcomes: Mapping[str, Holds]) -> str:
+    """Choose words by the outcome of a statement."""
     by_outcome = {"yes": choice.yes, "no": choice.no}
-    return by_outcome.get(verdict.holds, choice.open) if verdict else choice.open
+    return by_outcome.get(outcomes.get(choice.check, "not run"), choice.open)
