@@ -22,7 +22,7 @@ from earlybird.study.statements.verdicts import Holds
 SCALE: Final = re.compile(r"at scale \*\*(\w+)\*\*")  # the scale in a study's page
 VERSION: Final = re.compile(r"Code version `(\w+)`")
 ESCAPED: Final = re.compile(r"\\(.)")
-OWN: Final = "[All papers](README.md"  # what the page of a study begins with, and no page of another program
+OWN: Final = "[All papers](README.md"  # the first line of the page of a study; pages of other programs lack it
 
 
 def carried_studies(studies: Sequence[Study], made: Container[str], older: Path) -> list[Study]:

@@ -111,7 +111,7 @@ def _start_pages(found: Found, folder: Path, older: Path) -> Iterator[tuple[str,
 
 
 def _with_kept_answer(card: Card, found: Found, older: Path) -> Card:
-    """Give the card of a study that is kept its answer and verdicts, as they were published."""
+    """Return a card; that of a study that is kept with its answer and verdicts as they were published."""
     if not card.is_kept:
         return card
     name = card.study.name
