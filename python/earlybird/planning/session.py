@@ -70,6 +70,7 @@ class Session:
     queue_drops: int = 0  # packets of the film
     viewing: Viewing | None = None  # of a film in several renditions
     first_waited: float = 0.0  # part of `delay_needed`: what SRT's first packet waits, from whose arrival SRT counts
+    arrived_within: float = math.inf  # seconds in which enough frames arrived, of each viewer
 
     @property
     def criterion(self) -> float:
@@ -157,26 +158,29 @@ def needed_delay(
     return max(timeliness.needed_for(late), 0.0)
 
 
-def first_place(holds: Callable[[int], bool], count: int, guess: int) -> int:
+def first_place(
+    holds: Callable[[int], bool], count: int, guess: int, *, step: int = 1, presumed: Callable[[int], int] | None = None
+) -> int:
     """
     Return the first of `count` places from which on a condition holds, or `count` if there is none.
 
     It is looked for in growing steps from a guess and then by halving (Bentley and Yao, "An almost optimal algorithm
-    for unbounded searching", Information Processing Letters 5, 1976).
+    for unbounded searching", Information Processing Letters 5, 1976). `presumed` returns, for a place at which it
+    holds, the first one at which it presumably does, which is tried next.
     """
     low, high, place = -1, count, guess
-    step, following = 1, 1  # most guesses are right, or wrong by one
+    following = step  # most guesses are right, or wrong by one
     while high - low > 1:
-        if holds(place):
+        if does := holds(place):
             high = place
         else:
             low = place
-        if low < 0:
-            place = max(high - step, 0)
-        elif high == count:
-            place = min(low + step, count - 1)
-        else:
-            place = (low + high) // 2
+        first = presumed(place) if does and presumed else high
+        if low < first < place:
+            place, step, following = first, 1, 1
+            continue
+        middle = (low + high) // 2
+        place = max(high - step, middle) if does else min(low + step, max(middle, low + 1))
         step, following = following, 2 * following
     return high
 
@@ -262,11 +266,13 @@ class SessionRunner:
             tried[place] = self.session(seed, DELAYS[place])
             return math.isfinite(tried[place].delay_needed)
 
-        last = len(DELAYS) - 1
-        if guess is not None:
-            place = min(first_place(suffices, len(DELAYS), guess), last)
-        else:
-            place = bisect_left(range(last), 1, key=suffices) if suffices(last) else last
+        def presumed(place: int) -> int:
+            return bisect_left(DELAYS, tried[place].arrived_within)
+
+        count, last = len(DELAYS), len(DELAYS) - 1
+        # Without a guess, by halving, if the longest delay suffices at all.
+        begin, step = (last, count) if guess is None else (guess, 1)
+        place = min(first_place(suffices, count, begin, step=step, presumed=presumed), last)
         return place, tried[place]
 
     def _scenario(self, delay: float | None, seed: int = 0) -> ResolvedScenario:
@@ -288,7 +294,8 @@ class SessionRunner:
             self._viewed(name, outcome["tables"], frames[name], seed, delay)
             for name in (f"{GROUP}{number}" for number in range(self._path.viewers))
         ]
-        return max(viewers, key=lambda viewed: viewed.criterion)
+        slowest = max(viewers, key=lambda viewed: viewed.criterion)
+        return dataclasses.replace(slowest, arrived_within=max(viewed.arrived_within for viewed in viewers))
 
     def _viewed(self, flow: str, tables: Mapping[str, Any], own: list[int], seed: int, delay: float | None) -> Session:
         """Return the session of one viewer, whose frames are those of the rows `own`."""
@@ -305,6 +312,7 @@ class SessionRunner:
             if math.isfinite(released):
                 delay, first_waited = released + SRT_POLLING, max(released - delay, 0.0) + SRT_POLLING
         delay_needed = viewing.startup_delay if viewing else needed_delay(written, delivered, end, self._late, delay)
+        arrived_within = math.inf if delay is None else needed_delay(written, delivered, end, self._late)
         delivered_share = float(np.isfinite(delivered).mean())
         queue_drops = int(flows["queue_drops"][row].item())
         return Session(
@@ -318,6 +326,7 @@ class SessionRunner:
             queue_drops,
             viewing,
             first_waited,
+            arrived_within,
         )
 
     def _viewing(self, tables: Mapping[str, Any], flow: str) -> Viewing | None:
