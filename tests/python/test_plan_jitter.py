@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import earlybird
 from earlybird.planning.advice import advice
-from earlybird.planning.answer import warnings
+from earlybird.planning.answer import delay_text, warnings
 from earlybird.planning.candidates import candidate
 from earlybird.planning.estimates import formula_estimate
 from earlybird.planning.jitter import jitter_of
@@ -19,7 +20,7 @@ from earlybird.planning.planner import CandidateResult, PlanRequest
 from earlybird.planning.selection import quantile_estimate
 from earlybird.planning.session import SRT_POLLING, SessionRunner
 from earlybird.planning.stream import StreamSpec, synthetic_clip
-from earlybird.planning.view import description
+from earlybird.planning.view import description, explanation
 
 FIELD = Path(__file__).parent / "field"
 SPIKES = FIELD / "ping-5g-spikes.txt"
@@ -106,6 +107,20 @@ def test_what_srts_first_packet_waits_in_a_queue_or_by_jitter_delays_all_of_the_
     needed = quantile_estimate(np.array([session.delay_needed for session in sessions]))
     found = CandidateResult(srt, needed, formula_estimate(completed(line), film, srt, 1e-4), tuple(sessions))
     assert found.startup_delay > found.sender_delay + 0.02
+
+
+def test_the_table_had_a_shorter_delay_for_srt_than_the_answer_without_the_reason() -> None:
+    request = PlanRequest(
+        bitrate="2Mb/s", rate="20Mb/s", measured=(ping.read(SPIKES),), transports=("srt",), duration="10s", loss="0",
+        beside="none", seeds=range(1, 31),
+    )  # fmt: skip
+    found = earlybird.plan(request, jobs=1)
+    srt = found.results[1]
+    assert srt.startup_delay > srt.best_delay + 0.1
+    stated, best = delay_text(srt.startup_delay), delay_text(srt.best_delay)
+    words = f"srt needs {stated} with one latency for all sessions, as a sender has; the table has the one"
+    assert f"{words} that is best for each ({best})." in explanation(found)
+    assert "one latency" not in explanation(dataclasses.replace(found, results=found.results[:1]))
 
 
 def test_the_latency_of_a_relay_counts_from_the_shortest_round_trip() -> None:

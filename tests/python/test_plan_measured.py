@@ -16,7 +16,7 @@ import earlybird
 from earlybird import InputError
 from earlybird.cli.application import application
 from earlybird.outputs import Outputs
-from earlybird.planning.measured import iperf3, irtt, mahimahi, pcap, ping
+from earlybird.planning.measured import iperf3, irtt, kinds, mahimahi, pcap, ping
 from earlybird.planning.path import Measurements, completed
 
 if TYPE_CHECKING:
@@ -419,3 +419,14 @@ def test_a_file_of_another_kind_is_reported(tmp_path: Path, tool: str) -> None:
     }
     with pytest.raises(InputError, match="is no"):
         readers[tool](written(tmp_path, "nothing of the kind, and nothing else\n"))
+
+
+@pytest.mark.parametrize("stamp", ["Nov 27 05:36:{:02} ", "Fri Nov  6 05:36:{:02} 2026 ", "[2026-11-27 05:36:{:02}] "])
+def test_times_in_front_of_the_lines_of_iperf3_made_them_unreadable(tmp_path: Path, stamp: str) -> None:
+    """`iperf3 --json | ts`, and `iperf3 --timestamps`."""
+    text = gzip.decompress((MEASURED / "iperf3-forward.json.gz").read_bytes()).decode()
+    lines = [stamp.format(number % 60) + line for number, line in enumerate(text.splitlines())]
+    (tmp_path / "timed.json").write_text("\n".join(lines))
+    (tmp_path / "plain.json").write_text(text)
+    assert iperf3.read(tmp_path / "timed.json") == iperf3.read(tmp_path / "plain.json")
+    assert kinds.kind_of(tmp_path / "timed.json") == "iperf3"

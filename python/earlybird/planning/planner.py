@@ -85,9 +85,14 @@ class CandidateResult:
         That is the upper end of the 90 % interval; where it is infinite, the longest of the sessions that were in time.
         """
         if not counts_from_arrival(self.candidate):
-            return self._enough(self.delay_needed, [one.delay_needed for one in self.sessions])
+            return self.best_delay
         waited = [one.first_waited for one in self.sessions]
         return self.sender_delay + self._enough(quantile_estimate(np.array(waited)), waited)
+
+    @property
+    def best_delay(self) -> float:
+        """The same if each session had the latency that is best for it, as its delay in the table has."""
+        return self._enough(self.delay_needed, [one.delay_needed for one in self.sessions])
 
     @property
     def sender_delay(self) -> float:

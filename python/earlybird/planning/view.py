@@ -173,7 +173,7 @@ def explanation(plan: Plan) -> str:
         f"The delay with which nine of ten sessions have {allowed}, in seconds from {since} to playing; median: "
         f"that of every other session. The answer states the interval's upper end{_of_few(plan)}. "
         f"stalls/h: pauses of a player that starts after {delay} and waits for what is late. "
-        f"✗: noticeably longer than the chosen one.{_of_segments(plan)}"
+        f"✗: noticeably longer than the chosen one.{_of_one_latency(plan)}{_of_segments(plan)}"
     )
 
 
@@ -181,6 +181,17 @@ def _of_few(plan: Plan) -> str:
     """Return the meaning of an interval without an upper end, if there is one."""
     intervals = [_interval(result.delay_needed) for result in plan.results]
     return ", which few sessions do not show (>)" if any(text.startswith(">") for text in intervals) else ""
+
+
+def _of_one_latency(plan: Plan) -> str:
+    """Return why the answer states another delay for SRT than the table, if it does."""
+    apart = [
+        f" {result.candidate.name} needs {stated} with one latency for all sessions, as a sender has; the table has "
+        f"the one that is best for each ({best})."
+        for result in plan.results
+        if (stated := delay_text(result.startup_delay)) != (best := delay_text(result.best_delay))
+    ]
+    return "".join(apart)
 
 
 def _of_renditions(plan: Plan) -> str:

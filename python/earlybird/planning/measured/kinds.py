@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from earlybird import _core
 from earlybird.errors import InputError, ScenarioError
 from earlybird.planning.measured import KINDS, iperf3, ping
-from earlybird.planning.measured.text import text_of
+from earlybird.planning.measured.text import text_of, without_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,7 +46,7 @@ def kind_of(path: str | Path) -> str:
     text = text_of(path, WHAT)
     if '"round_trips"' in text:
         return "irtt"
-    if JSON.search(text) or iperf3.TABLE.search(text):
+    if JSON.search(without_times(text)) or iperf3.TABLE.search(text):
         return "iperf3"
     return "mahimahi" if _is_trace(text) and not _is_ping(path) else "ping"
 

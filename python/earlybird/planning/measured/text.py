@@ -34,6 +34,9 @@ ESCAPES: Final = re.compile(r"\x1b\[[\d;?]*[A-Za-z]")  # of terminals (ECMA-48 Â
 
 TABLE: Final = re.compile(r"^[{\[]", re.MULTILINE)
 
+SIGNS: Final = re.compile(r"[A-Za-z\d ]")
+"""Characters that differ between two times in one format: `Nov 27 05:36:09 `, and ` 5` for the fifth of a month."""
+
 NOT_A_NUMBER: Final = re.compile(r"([:\[,]\s*)[-+]?(?:nan|inf(?:inity)?)\b", re.IGNORECASE)
 """The words that C's printf writes for numbers that do not exist, which JSON does not have."""
 
@@ -91,7 +94,7 @@ def json_of(path: str | Path, what: str) -> dict[str, Any]:
 
 def documents_of(path: str | Path, what: str) -> list[dict[str, Any]]:
     """Read the tables of JSON of a file, one or more: one after another, behind lines that are none, or in a list."""
-    text = NOT_A_NUMBER.sub(r"\1null", text_of(path, what)).strip()
+    text = NOT_A_NUMBER.sub(r"\1null", without_times(text_of(path, what).strip()))
     found: list[Any] = []
     place, failure = 0, None
     while (place := _next_table(text, place)) < len(text):
@@ -113,6 +116,15 @@ def documents_of(path: str | Path, what: str) -> list[dict[str, Any]]:
     if not tables:
         raise InputError(f"{path} is not {what}: it holds no table.")
     return tables
+
+
+def without_times(text: str) -> str:
+    """Take off the times that `ts` or iperf3's `--timestamps` write in front of lines, if all lines have one."""
+    lines = list(filter(None, map(str.rstrip, text.splitlines())))
+    width = 0 if not lines or lines[0].startswith("{") else lines[0].find("{")
+    shapes = {SIGNS.sub("a", line[: max(width, 0)]) for line in lines}
+    is_timed = width > 0 and len(shapes) == 1 and any(map(str.isdecimal, lines[0][:width]))
+    return "\n".join(line[width:] for line in lines) if is_timed else text
 
 
 def _next_table(text: str, place: int) -> int:
