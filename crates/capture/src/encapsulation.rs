@@ -19,6 +19,13 @@ const PPP_WITH_DIRECTION: u32 = 204;
 const CISCO_HDLC: u32 = 104;
 const PRISM: u32 = 119;
 const PPI: u32 = 192;
+const FRAME_RELAY: u32 = 107;
+const IPNET: u32 = 226;
+/// Tags of switches that Linux drives (DSA): behind the addresses, or in front of the frame.
+const DSA_BROADCOM: u32 = 281;
+const DSA_BROADCOM_IN_FRONT: u32 = 282;
+const DSA: u32 = 284;
+const EXTENDED_DSA: u32 = 285;
 /// Raw IP as some systems number it.
 const RAW_OF_BSD: [u32; 2] = [12, 14];
 
@@ -60,9 +67,23 @@ fn of_link(link: DataLink, data: &[u8]) -> Result<&[u8], Other> {
             // A header of fixed length in front of the frame.
             PRISM => wifi(after(data, 144)?),
             PPI => per_packet_information(data),
+            FRAME_RELAY => frame_relay(data),
+            IPNET => after(data, 24),
+            DSA_BROADCOM | DSA => of_type(word(data, 16)?, after(data, 18)?),
+            DSA_BROADCOM_IN_FRONT => ethernet(after(data, 4)?),
+            EXTENDED_DSA => of_type(word(data, 20)?, after(data, 22)?),
             other if RAW_OF_BSD.contains(&other) => Ok(data),
             _ => Err("frames of a link type that is not read"),
         },
+    }
+}
+
+/// Frame relay with two bytes of address: an Ethernet type (Cisco), or a control byte and a network layer identifier (RFC 2427 §3).
+fn frame_relay(data: &[u8]) -> Result<&[u8], Other> {
+    match after(data, 2)? {
+        [0x03, 0xcc | 0x8e, rest @ ..] => Ok(rest),
+        [0x03, 0x00, 0x80, 0, 0, 0, rest @ ..] => of_type(word(rest, 0)?, after(rest, 2)?),
+        rest => of_type(word(rest, 0)?, after(rest, 2)?),
     }
 }
 
@@ -98,6 +119,8 @@ fn of_type(kind: u16, data: &[u8]) -> Result<&[u8], Other> {
         // A session of PPPoE: six bytes of header (RFC 2516 §4).
         0x8864 => ppp(after(data, 6)?),
         0x8847 | 0x8848 => mpls(data),
+        // MAC-in-MAC: a service tag, and the frame of the customer (IEEE 802.1ah).
+        0x88e7 => ethernet(after(data, 4)?),
         // Transparent Ethernet bridging in GRE (RFC 7637 §3.2).
         0x6558 => ethernet(data),
         0x0806 => Err("ARP"),
@@ -204,5 +227,46 @@ fn gre(data: &[u8]) -> Result<&[u8], Other> {
         }
         0x880b => ppp(payload),
         kind => of_type(kind, payload),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An IPv4 header without payload: 10.0.0.1 to 10.0.0.2, TCP.
+    const IP: [u8; 20] = [0x45, 0, 0, 20, 0, 1, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+    const ADDRESSES: [u8; 12] = [2; 12];
+
+    fn inner(link: u32, headers: &[&[u8]]) -> Vec<u8> {
+        let frame = [headers.concat(), IP.to_vec()].concat();
+        ip_packet(DataLink::from(link), &frame).map(<[u8]>::to_vec).unwrap()
+    }
+
+    #[test]
+    fn frame_relay_switch_tags_mac_in_mac_and_ipnet_were_not_read() {
+        assert_eq!(inner(FRAME_RELAY, &[&[0x18, 0x41, 0x03, 0xcc]]), IP);
+        assert_eq!(inner(FRAME_RELAY, &[&[0x18, 0x41, 0x03, 0, 0x80, 0, 0, 0, 8, 0]]), IP);
+        assert_eq!(inner(FRAME_RELAY, &[&[0x18, 0x41, 8, 0]]), IP);
+        assert_eq!(inner(IPNET, &[&[0; 24]]), IP);
+        assert_eq!(inner(DSA, &[&ADDRESSES, &[0xc0, 0x10, 0, 0], &[8, 0]]), IP);
+        assert_eq!(inner(DSA_BROADCOM, &[&ADDRESSES, &[0x20, 0, 0, 1], &[8, 0]]), IP);
+        assert_eq!(inner(DSA_BROADCOM_IN_FRONT, &[&[0x20, 0, 0, 1], &ADDRESSES, &[8, 0]]), IP);
+        assert_eq!(inner(EXTENDED_DSA, &[&ADDRESSES, &[0xda, 0xda, 0, 0, 0xc0, 0x10, 0, 0], &[8, 0]]), IP);
+        assert_eq!(inner(1, &[&ADDRESSES, &[0x88, 0xe7, 0, 0, 0, 7], &ADDRESSES, &[8, 0]]), IP);
+    }
+
+    #[test]
+    fn generic_udp_encapsulation_was_not_read() {
+        // UDP from port 1 to 6080, in an IPv4 packet of protocol 17.
+        let outer = |payload: &[u8]| {
+            let length = (28 + payload.len()) as u8;
+            let ip = [0x45, 0, 0, length, 0, 1, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+            [&ip[..], &[0, 1, 0x17, 0xc0, 0, length - 20, 0, 0], payload].concat()
+        };
+        for header in [&[][..], &[0x00, 4, 0, 0], &[0x01, 4, 0, 0, 0, 0, 0, 7]] {
+            let packet = outer(&[header, &IP].concat());
+            assert_eq!(ip_packet(DataLink::IPV4, &packet).unwrap(), IP);
+        }
     }
 }

@@ -1,12 +1,14 @@
 //! Tunnels over UDP.
 
-use super::{Other, after, ethernet, of_type, ppp, word};
+use super::{Other, after, ethernet, gre, of_type, ppp, word};
 
 /// UDP ports of tunnels: VXLAN (RFC 7348 §8), Geneve (RFC 8926 §3.3), GTP-U (3GPP TS 29.281 §4.4.2), L2TP (RFC 2661 §8.1).
 const VXLAN: u16 = 4789;
 const GENEVE: u16 = 6081;
 const GTP_U: u16 = 2152;
 const L2TP: u16 = 1701;
+/// The assigned port of Generic UDP Encapsulation (draft-ietf-intarea-gue).
+const GUE: u16 = 6080;
 /// The port that Linux had before there was an assigned one, and still takes unless another is given (`vxlan.rst`).
 const VXLAN_OF_LINUX: u16 = 8472;
 /// The assigned port of VXLAN with a next protocol (draft-ietf-nvo3-vxlan-gpe §3).
@@ -29,8 +31,21 @@ pub(super) fn udp_tunnel(data: &[u8]) -> Option<Result<&[u8], Other>> {
             let kind = word(payload, 2);
             Some(kind.and_then(|kind| of_type(kind, after(payload, 8 + options)?)))
         }
+        GUE => gue(payload),
         // A packet of a user (message type 255), with the optional fields that its flags state (3GPP TS 29.281 §5.1).
         GTP_U if *payload.get(1)? == 255 => gtp_payload(payload).map(Ok),
+        _ => None,
+    }
+}
+
+/// An IP packet without a header, or a header with its length in words of 32 bits and the number of a protocol.
+fn gue(data: &[u8]) -> Option<Result<&[u8], Other>> {
+    let (first, protocol) = (*data.first()?, *data.get(1)?);
+    let payload = after(data, 4 + 4 * usize::from(first & 0x1f));
+    match (first >> 5, protocol) {
+        (2 | 3, _) => Some(Ok(data)),
+        (0, 4 | 41) => Some(payload),
+        (0, 47) => Some(payload.and_then(gre)),
         _ => None,
     }
 }
