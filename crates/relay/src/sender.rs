@@ -4,6 +4,7 @@ use crate::message::{Fragment, Message};
 use crate::peers::{Peer, Peers, RelayStack};
 use crate::source::{MediaUnit, Source};
 use crate::statistics::Counters;
+use crate::transport::AFTER_LATENCY;
 use crate::ts::{self, PACKET_BYTES};
 use earlybird_live::Error;
 use earlybird_tcp::{Connection, WriteError};
@@ -28,9 +29,9 @@ impl Sender {
     /// Queues the units of the source and sends as many as the connections have room for. Returns whether the source has ended.
     pub(crate) fn turn(&mut self, stack: &mut RelayStack, peers: &mut Peers, source: &mut Source) -> bool {
         let has_ended = source.read(|unit| self.enqueue(unit, peers));
-        let latency = peers.address.latency;
+        let longest = peers.address.latency + AFTER_LATENCY;
         for index in 0..peers.all.len() {
-            if is_active(&peers.all[index]) && self.send_to(stack, &mut peers.all[index], latency).is_err() {
+            if is_active(&peers.all[index]) && self.send_to(stack, &mut peers.all[index], longest).is_err() {
                 peers.drop_peer(stack, index);
             }
         }
@@ -50,11 +51,10 @@ impl Sender {
         }
     }
 
-    /// Sends as many units to a peer as its connection has room for, and drops units that would arrive after their deadline.
-    fn send_to(&mut self, stack: &mut RelayStack, peer: &mut Peer, latency: Duration) -> Result<(), Error> {
+    /// Sends as many units to a peer as its connection has room for, and drops units that have waited for longer than `longest`.
+    fn send_to(&mut self, stack: &mut RelayStack, peer: &mut Peer, longest: Duration) -> Result<(), Error> {
         let now = stack.now();
-        // The latency does not include the path (the receiver adds the shortest transit), so that only older units are late.
-        while peer.waiting.pop_front_if(|unit| now - unit.at > latency).is_some() {
+        while peer.waiting.pop_front_if(|unit| now - unit.at > longest).is_some() {
             self.drop_unit(peer);
         }
         while peer.channel.is_writable()

@@ -23,10 +23,15 @@ pub fn config_of(name: &str, latency: Duration) -> Result<Config, ScenarioError>
     Ok(live(opener))
 }
 
-/// Returns the settings of an endpoint that buffers the data of `latency`, at any rate. The latency does not include the
-/// propagation delay: data sent within the latency arrives in time.
+/// The time after the latency for which a unit is still sent. The latency does not include the propagation delay, so that what is
+/// sent within it arrives in time; a unit that arrives later is played out at once unless a later one was due before it, as after
+/// a link has held all of them back. SRT's sender keeps packets for a second at least (draft-sharabayko-srt-01); this is the
+/// time for which the study against-srt counts packets of either.
+pub(crate) const AFTER_LATENCY: Duration = Duration::from_millis(125);
+
+/// Returns the settings of an endpoint that buffers the data of `latency` and [`AFTER_LATENCY`], at any rate.
 fn endpoint_of(name: &str, latency: Duration) -> Result<Endpoint, ScenarioError> {
-    let backlog = Some(Backlog::DiscardPastDeadline(latency.into()));
+    let backlog = Some(Backlog::DiscardPastDeadline((latency + AFTER_LATENCY).into()));
     let endpoint = Endpoint {
         profile: Profile::Linux,
         transport: Transports::built_in().parse(name)?,
@@ -79,7 +84,7 @@ mod tests {
             assert_eq!(config.check(), Ok(()), "{name}");
         }
         let held = ["mtcp", "earlybird-rt"].map(|name| config_of(name, latency).map(|config| config.real_time.backlog));
-        assert_eq!(held, [(); 2].map(|()| Ok(Backlog::AbandonPastDeadline(latency))));
+        assert_eq!(held, [(); 2].map(|()| Ok(Backlog::AbandonPastDeadline(latency + AFTER_LATENCY))));
     }
 
     #[test]
