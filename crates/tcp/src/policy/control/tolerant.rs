@@ -52,6 +52,10 @@ const HEADROOM: f64 = 2.0;
 /// than the share of the SACK senders (study real-time-mode).
 const QUEUED_INCREASE: f64 = 0.6;
 
+/// The time without a queue after which the window grows as in slow start up to where a queue begins, whatever `ssthresh` is: the link
+/// has become faster, or other flows have ended. At one segment per RTT a stream over a long path would take tens of seconds.
+const UNCONGESTED: Duration = Duration::from_millis(500);
+
 /// A queue counts as empty below 1/16 of the largest queueing delay.
 const EMPTY_DIVISOR: u64 = 16;
 /// Delay of a packet or two on any path, which also counts as an empty queue.
@@ -76,6 +80,8 @@ pub(crate) struct Tolerant {
     /// Whether data has measured the RTT, not the handshake alone.
     has_sample: bool,
     reduction: Reduction,
+    /// The last time at which there was a queue, or a reduction.
+    congested_at: Instant,
     opening: Opening,
     initial_window: f64,
 }
@@ -225,6 +231,7 @@ impl Tolerant {
             pending_undo: None,
             has_sample: false,
             reduction: Reduction::Over,
+            congested_at: Instant::ZERO,
             opening: Opening::Unused,
             initial_window: 1.0,
         }
@@ -293,15 +300,22 @@ impl Tolerant {
         }
     }
 
-    fn grow(&mut self, sample: &RateSample) {
+    fn grow(&mut self, now: Instant, sample: &RateSample) {
+        let is_queue = self.is_queue(self.delay.standing());
+        if is_queue {
+            self.congested_at = now;
+        }
         // RFC 7661: a window that is not used says nothing about the path.
         let is_used = sample.is_cwnd_limited || self.cwnd() < HEADROOM * sample.tx_in_flight as f64;
         if !self.reduction.is_over(sample) || !is_used {
             return;
         }
         let arrived = sample.newly_acked as f64;
+        if now > self.congested_at + UNCONGESTED {
+            return self.window.grow_by(arrived);
+        }
         // Slow start ends where a queue begins: there is nothing left to probe for.
-        let rest = if self.is_queue(self.delay.standing()) { arrived } else { self.window.slow_start(arrived) };
+        let rest = if is_queue { arrived } else { self.window.slow_start(arrived) };
         let increase = if self.is_queue(self.delay.latest_queueing()) { QUEUED_INCREASE } else { 1.0 };
         self.window.grow_by(increase * rest / self.cwnd());
     }
@@ -341,12 +355,14 @@ impl CongestionControl for Tolerant {
             self.save_for_undo(self.has_sample.then_some(cx.now));
             self.window.on_loss(cx, flight);
             self.reduction = Reduction::Started;
+            self.congested_at = cx.now;
         }
     }
 
     fn on_congestion_mark(&mut self, cx: &mut Cx<'_>, flight: &Flight) {
         self.window.on_loss(cx, flight);
         self.reduction = Reduction::Started;
+        self.congested_at = cx.now;
     }
 
     /// Ignores a first timeout without a queue, which may be a burst of noise. A second one without an ACK in between reduces the
@@ -359,6 +375,7 @@ impl CongestionControl for Tolerant {
         }
         if self.was_congested() || self.has_timed_out {
             self.window.on_timeout(cx, flight);
+            self.congested_at = cx.now;
         }
         self.has_timed_out = true;
         self.timed_out_at = cx.now;
@@ -410,7 +427,7 @@ impl PathModel for Tolerant {
             self.has_sample = true;
             self.check_spurious(now, rtt);
         }
-        self.grow(sample);
+        self.grow(now, sample);
         self.validate_opening(sample);
     }
 
@@ -545,6 +562,26 @@ mod tests {
         let all = RateSample { tx_in_flight: 4, una: 2, snd_max: 3, ..RateSample::new(1, 0) };
         control.on_sample(millis(1_300), &all);
         assert_eq!(control.cwnd(), 4.0 + QUEUED_INCREASE / 4.0);
+    }
+
+    /// The symptom: on a cellular link that was slower than the stream for a second and a half, half of a stream over a round trip of 200 ms
+    /// was lost, as its window grew by one segment per round trip afterwards.
+    #[test]
+    fn half_a_second_without_a_queue_ends_the_linear_growth() {
+        let mut control = control();
+        (0..20).for_each(|step| arrive(&mut control, 1_000 + 10 * step, 120));
+        assert_eq!(lose_at(&mut control, 1_200), 4.0);
+        // An ACK of what was in flight ends the reduction.
+        arrive_of(&mut control, 1_250, 120, 1);
+        control.on_sample(millis(1_300), &RateSample { una: 2, snd_max: 3, ..RateSample::new(1, 0) });
+        // What was sent in the queue arrives until then.
+        (0..50).for_each(|step| arrive_of(&mut control, 1_300 + 10 * step, 120, 0));
+        for (now_ms, is_fast) in [(2_000, false), (2_290, false), (2_310, true)] {
+            arrive_of(&mut control, now_ms, 100, 0);
+            let before = control.cwnd();
+            arrive_of(&mut control, now_ms, 100, 8);
+            assert_eq!(control.cwnd() - before >= 1.0, is_fast, "{now_ms} ms");
+        }
     }
 
     #[test]
