@@ -574,7 +574,6 @@ mod tests {
         // An ACK of what was in flight ends the reduction.
         arrive_of(&mut control, 1_250, 120, 1);
         control.on_sample(millis(1_300), &RateSample { una: 2, snd_max: 3, ..RateSample::new(1, 0) });
-        // What was sent in the queue arrives until then.
         (0..50).for_each(|step| arrive_of(&mut control, 1_300 + 10 * step, 120, 0));
         for (now_ms, is_fast) in [(2_000, false), (2_290, false), (2_310, true)] {
             arrive_of(&mut control, now_ms, 100, 0);
