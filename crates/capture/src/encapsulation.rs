@@ -80,11 +80,12 @@ fn of_link(link: DataLink, data: &[u8]) -> Result<&[u8], Other> {
 
 /// Frame relay with two bytes of address: an Ethernet type (Cisco), or a control byte and a network layer identifier (RFC 2427 §3).
 fn frame_relay(data: &[u8]) -> Result<&[u8], Other> {
-    match after(data, 2)? {
-        [0x03, 0xcc | 0x8e, rest @ ..] => Ok(rest),
-        [0x03, 0x00, 0x80, 0, 0, 0, rest @ ..] => of_type(word(rest, 0)?, after(rest, 2)?),
-        rest => of_type(word(rest, 0)?, after(rest, 2)?),
+    let data = after(data, 2)?;
+    if let [0x03, 0xcc | 0x8e, rest @ ..] = data {
+        return Ok(rest);
     }
+    let data = data.strip_prefix(&[0x03, 0, 0x80, 0, 0, 0]).unwrap_or(data);
+    of_type(word(data, 0)?, after(data, 2)?)
 }
 
 /// A header that states its length and the link type of the frame behind it, both little-endian.
