@@ -84,13 +84,20 @@ fn table<T: ControlTable>(value: &Value) -> T {
 }
 
 fn schema<T: ControlTable>(generator: &mut SchemaGenerator) -> Schema {
-    let own = T::json_schema(generator);
-    let about = own.get("description").and_then(Value::as_str).unwrap_or(T::TITLE);
+    let mut schema = generator.subschema_for::<T>();
+    let about = description_of(&schema, generator).unwrap_or(T::TITLE);
     // The description of a key is one sentence; later paragraphs are those of the type.
     let about = about.split("\n\n").next().unwrap_or(about).trim_end_matches('.');
-    let mut schema = generator.subschema_for::<T>();
-    schema.insert("description".to_owned(), json!(format!("{about} (transports with `{}`).", T::NAME)));
+    let about = format!("{about} (transports with `{}`).", T::NAME);
+    schema.insert("description".to_owned(), json!(about));
     // schemars states the default of fields, and the table is none: it is added by hand.
     schema.insert("default".to_owned(), serde_json::to_value(T::default()).unwrap_or_default());
     schema
+}
+
+/// Returns the description of the definition that a schema refers to.
+fn description_of<'a>(schema: &Schema, generator: &'a SchemaGenerator) -> Option<&'a str> {
+    // The definition is there already: a second schema of the type would take as long as the first.
+    let name = schema.get("$ref")?.as_str()?.rsplit('/').next()?;
+    generator.definitions().get(name)?.get("description")?.as_str()
 }
