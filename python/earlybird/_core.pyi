@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, Self, final
 __all__ = [
     "ControlEvent",
     "ControlSetup",
+    "Episode",
     "HostError",
     "NamespaceError",
     "PanicException",
@@ -21,6 +22,7 @@ __all__ = [
     "duration",
     "emulate",
     "is_network",
+    "load_agent",
     "load_class",
     "load_library",
     "rate",
@@ -145,6 +147,25 @@ def duration(text: str) -> float:
 
 def trace_times(text: str, file: str) -> list[int]:
     """Return the milliseconds at which a trace has delivery opportunities; `file` names it in errors."""
+
+@final
+class Episode:
+    """A run in a thread of its own, which waits for the window of its flow with transport `agent` at each interval."""
+
+    def __new__(cls, scenario: ResolvedScenario, seed: int, length: float | None = None) -> Self:
+        """Start a run; intervals have `length` seconds, or one round trip without it."""
+
+    def wait(self) -> tuple[dict[str, float | None] | None, dict[str, Any] | None]:
+        """Wait for the end of an interval; return its measurements, or the run's result, as `run` does."""
+
+    def decide(self, cwnd: float) -> None:
+        """Continue the run with a window in segments."""
+
+    def close(self) -> None:
+        """End the run and wait for its thread."""
+
+def load_agent() -> None:
+    """Add the transport `agent`, whose window a program decides, to those of this process."""
 
 @final
 class ControlSetup:

@@ -9,6 +9,7 @@ from earlybird.errors import EarlybirdError
 EXTRAS: Final = {
     "av": "media",
     "distributed": "dask",
+    "gymnasium": "gym",
     "jinja2": "studies",
     "optuna": "studies",
     "scipy": "studies",

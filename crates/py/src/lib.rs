@@ -2,6 +2,7 @@
 
 mod capture;
 mod emulate;
+mod episode;
 mod media;
 mod network;
 mod outputs;
@@ -139,6 +140,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(transports, module)?)?;
     module.add_class::<scenario::ResolvedScenario>()?;
     module.add_class::<network::ResolvedNetwork>()?;
+    module.add_class::<episode::Episode>()?;
+    module.add_function(wrap_pyfunction!(episode::load_agent, module)?)?;
     module.add_class::<plugin::ControlSetup>()?;
     module.add_class::<plugin::ControlEvent>()?;
     module.add_function(wrap_pyfunction!(plugin::load_library, module)?)?;

@@ -169,7 +169,7 @@ impl ResolvedScenario {
     }
 
     /// Checks that the backend supports everything that the scenario asks for.
-    fn check_backend(&self) -> PyResult<()> {
+    pub(crate) fn check_backend(&self) -> PyResult<()> {
         self.check_plugins().map_err(scenario_error)?;
         match self.scenario.backend {
             Backend::Sim => Ok(()),

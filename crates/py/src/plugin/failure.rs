@@ -17,7 +17,7 @@ thread_local! {
 }
 
 /// Keeps the first failure of a run.
-pub(super) fn set_failure(error: PyErr) {
+pub(crate) fn set_failure(error: PyErr) {
     let first = FAILURE.take().unwrap_or(error);
     FAILURE.set(Some(first));
 }

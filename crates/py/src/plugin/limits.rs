@@ -13,7 +13,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const TIME_PER_CALL: Duration = Duration::from_millis(1);
 
 /// Returns the largest window in segments of `mss` bytes.
-pub(super) fn largest_window(mss: f64) -> f64 {
+pub(crate) fn largest_window(mss: f64) -> f64 {
     (LARGEST_WINDOW_BYTES / mss.max(1.0)).floor()
 }
 

@@ -12,7 +12,8 @@ mod limits;
 mod window;
 
 pub(crate) use class::{ControlEvent, ControlSetup};
-pub(crate) use failure::take_failure;
+pub(crate) use failure::{set_failure, take_failure};
+pub(crate) use limits::largest_window;
 
 use crate::scenario_error;
 use control::{LoadedControl, Maker};
@@ -55,8 +56,14 @@ fn add(control: LoadedControl, title: String, build: &str) -> Result<String, Sce
         build: build.to_owned().leak(),
         factory: Box::leak(Box::new(control)),
     };
-    let refused = |error: &dyn ToString| ScenarioError::new(control.file(), error.to_string());
-    let larger = transports().with_plugin(plugin).map_err(|error| refused(&error))?;
-    *TRANSPORTS.write().unwrap_or_else(PoisonError::into_inner) = Some(larger);
+    add_plugin(plugin)?;
     Ok(control.name().to_owned())
+}
+
+/// Adds a control under its name.
+pub(crate) fn add_plugin(plugin: Plugin) -> Result<(), ScenarioError> {
+    let larger = transports().with_plugin(plugin);
+    let larger = larger.map_err(|error| ScenarioError::new(plugin.source, error.to_string()))?;
+    *TRANSPORTS.write().unwrap_or_else(PoisonError::into_inner) = Some(larger);
+    Ok(())
 }
