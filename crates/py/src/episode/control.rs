@@ -1,16 +1,11 @@
 //! The transport `agent`.
 
-use super::window::StepWindow;
+use super::window::{AGENT, SOURCE, StepWindow};
 use crate::plugin;
 use crate::scenario_error;
 use earlybird_scenario::Plugin;
 use earlybird_tcp::{CongestionControl, ControlFactory, ControlSetup, Needs, RecoveryRules};
 use pyo3::prelude::*;
-
-/// The name of the transport.
-pub(super) const AGENT: &str = "agent";
-/// The module that adds it, in the place of a file.
-pub(super) const SOURCE: &str = "earlybird.gym";
 
 #[derive(Debug)]
 struct Agent;

@@ -1,6 +1,5 @@
 //! The window of the connection that a program decides.
 
-use super::control::{AGENT, SOURCE};
 use super::interval::{Interval, Measured};
 use super::thread::{Exchange, take_exchange};
 use crate::plugin::{largest_window, set_failure};
@@ -9,6 +8,10 @@ use earlybird_scenario::ScenarioError;
 use earlybird_tcp::{CongestionControl, Cx, Flight, LostSegment, PathModel, Progress, RateSample, Window};
 use earlybird_units::{Duration, Instant};
 
+/// The name of the transport.
+pub(super) const AGENT: &str = "agent";
+/// The module that adds it, in the place of a file.
+pub(super) const SOURCE: &str = "earlybird.gym";
 /// The pacing rate in windows per smoothed RTT: Linux' `tcp_pacing_ca_ratio` is 120 %.
 const PACING_GAIN: f64 = 1.2;
 /// RFC 6298 §2: the weight of a new sample in the smoothed RTT.
