@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import runpy
 import threading
 import warnings
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conftest import REPOSITORY
 from earlybird import InputError, ScenarioError, run
 
 gymnasium = pytest.importorskip("gymnasium", exc_type=ImportError)
@@ -209,3 +212,17 @@ def test_transport_agent_outside_of_an_environment_is_refused() -> None:
     CongestionControl(LINE, flow="film")
     with pytest.raises(ScenarioError, match=r"earlybird\.gym: decides one connection only"):
         run(LINE, overrides={"flows.film.transport": "agent-rack"})
+
+
+def test_example_trains_and_writes_its_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    example = REPOSITORY / "examples" / "train-control" / "train.py"
+    program = runpy.run_path(str(example))
+    scope = program["main"].__globals__
+    scope.update(
+        GENERATIONS=1, POPULATION=3, ELITE=2, TRAINED_ON=scope["TRAINED_ON"][:1], TESTED_ON=scope["TESTED_ON"][:2]
+    )
+    monkeypatch.setattr("sys.argv", ["train.py", str(tmp_path / "results.json")])
+    program["main"]()
+    figures = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert [row["sender"] for row in figures["rows"]] == ["trained", *scope["OTHERS"]] * 2
+    assert figures["steps"] > 0
