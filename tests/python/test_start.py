@@ -12,17 +12,17 @@ import pytest
 from earlybird import InputError
 from earlybird.paths import shipped_file
 from earlybird.report.codes import label, meaning
-from earlybird.report.numbers import measure, quantity_name
+from earlybird.report.numbers import Number, measure, quantity_name
 from earlybird.report.overview import overview
 from earlybird.report.site import start_context
-from earlybird.report.start import Found, PaperShown, start_papers
+from earlybird.report.start import Found, LineShown, PaperShown, size_of, start_papers
 from earlybird.report.templates import rendered
 from earlybird.report.text_templates import NOT_RUN, filled
 from earlybird.store import Store
 from earlybird.study.evaluation import Evaluation
 from earlybird.study.language.items import Check, Item
 from earlybird.study.language.library import find_study, study_names
-from earlybird.study.language.register import read_register, register
+from earlybird.study.language.register import Line, read_register, register
 from earlybird.study.language.text_templates import text_template
 from earlybird.study.statements.checks import verdicts
 from earlybird.study.statements.quantities import Measurements
@@ -192,3 +192,34 @@ def test_the_statements_of_the_register_are_found(path: tuple[str | int, ...], v
     place[path[-1]] = value
     with pytest.raises(InputError, match=re.escape(message)):
         read_register(document)
+
+
+@pytest.mark.parametrize(
+    ("er", "size", "is_other"), [(40.0, 1.0, False), (70.0, 0.25, True), (90.0, -0.25, True), (60.0, 0.5, False)]
+)
+def test_an_effect_of_a_quarter_of_the_papers_size_had_the_mark_of_the_whole(
+    er: float, size: float, is_other: bool
+) -> None:
+    """The paper has 80 → 40, ours is 80 → `er`; the direction holds by itself."""
+    ours = {"text": "{sack} → {er}", "at": {"metric": "frozen_s"}, "values": {"sack": {"n": 1}, "er": {"n": 2}}}
+    line = Line("{sack} → {er} s", "helps", text_template(ours, "here"), {"sack": 80.0, "er": 40.0})
+    numbers = {("s", "frozen_s n=1"): Number("80 s", 80.0), ("s", "frozen_s n=2"): Number("", er)}
+    found = replace(Found(register(), [], {}, [], "full"), numbers=numbers)
+    shown = LineShown("", "s", "", "", "", "yes", "", "", size_of(line, "s", found))
+    assert shown.size == pytest.approx(size)
+    assert shown.is_of_other_size == is_other
+
+
+def test_a_figure_that_could_only_be_compared_with_itself_had_a_mark(tmp_path: Path) -> None:
+    shown = start("yes", tmp_path)[0]
+    lines = {line.label: line for paper in shown if paper.letter == "Q" for line in paper.lines}
+    assert (lines["Figure 1"].holds, lines["Figure 1"].held) == ("reported", "")
+
+
+def test_a_number_of_the_paper_without_one_of_ours_is_an_error() -> None:
+    document = read_toml(shipped_file("studies", "papers.toml"))
+    entry = next(entry for entry in document["items"] if entry["id"] == "T-F6")
+    changed = {**entry, "line": {**entry["line"], "paper": {"none": 1.0}}}
+    entries = [changed if each is entry else each for each in document["items"]]
+    with pytest.raises(InputError, match="T-F6.line.paper: 'none' must be one of the values"):
+        read_register({**document, "items": entries})

@@ -1,5 +1,6 @@
 """The start page: of each paper an answer and a picture, and a line for each of its figures and tables."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Final, TypeAlias
 
 from earlybird.report.codes import label
 from earlybird.report.figures import plot_data
-from earlybird.report.numbers import Numbers
+from earlybird.report.numbers import Numbers, quantity_name
 from earlybird.report.overview import Row
 from earlybird.report.pictures import Pictures, write_pictures
 from earlybird.report.statements import held
@@ -18,10 +19,12 @@ from earlybird.study.language.definition import Study
 from earlybird.study.language.items import Plot
 from earlybird.study.language.register import Entry, Line, Paper, Picture, Register
 from earlybird.study.language.text_templates import TextTemplate
-from earlybird.study.statements.verdicts import Holds
+from earlybird.study.search.outcome import Outcome, read_outcome
+from earlybird.study.statements.verdicts import Holds, Verdict
 
 PAPERS: Final = "papers"  # the folder of the pages of papers, with their pictures
 PHONE: Final = 4.5  # inches of a picture whose words can be read on a phone
+SIZES: Final = (0.5, 2.0)  # changes, in the paper's, that are called of its size; our choice
 SHORTEST: Final = "smoke"  # the scale that is too short to decide most statements; what rests on it says so
 WritePicture: TypeAlias = Callable[[str, Picture, Evaluation | None], str]
 """
@@ -42,6 +45,13 @@ class LineShown:
     holds: Holds
     held: str  # the number of statements about it that hold, such as ``4/6``; empty if none can be tested
     scale: str  # of its runs, where that is not the scale of the page, or is too short
+    size: float = math.nan
+    """Our change from the first to the last number, in the paper's; negative if the other way round, NaN if unknown."""
+
+    @property
+    def is_of_other_size(self) -> bool:
+        """Whether a statement holds in direction, but the change is less than half or more than twice the paper's."""
+        return self.holds == "yes" and not math.isnan(self.size) and not SIZES[0] <= self.size <= SIZES[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,7 @@ class PaperShown:
     scale: str  # of the runs behind the answer, where that is not the scale of the page, or is too short
     lines: Sequence[LineShown]
     untested: str  # the figures and tables that show no results, such as the set-up
+    search: Outcome | None = None  # the outcome of the search for a setting that meets all statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +121,7 @@ def _paper(letter: str, paper: Paper, found: Found, write_picture: WritePicture)
         found.remark(scale),
         [_line(entry, entry.line, entries, found) for entry in entries if entry.line],
         label(entry.id for entry in entries if not entry.study and entry.kind in ("figure", "table")),
+        read_outcome(found.study(paper.study).folder / "search") if scale else None,
     )
 
 
@@ -123,12 +135,34 @@ def _line(entry: Entry, line: Line, entries: Sequence[Entry], found: Found) -> L
         label(ids),
         entry.study,
         own[0].verdict.item if own[0].verdict and scale else "",
-        line.claim,
+        line.claim.format(**{name: f"{number:g}" for name, number in line.paper.items()}),
         found.sentence(line.ours, entry.study) if scale else verdict.ours if verdict else "",
-        verdict.holds if verdict else "not run",
-        held(row.verdict for row in own if row.verdict),
+        _outcome(line, verdict, scale),
+        held(row.verdict for row in own if row.verdict) if line.check else "",
         found.remark(scale),
+        size_of(line, entry.study, found),
     )
+
+
+def _outcome(line: Line, verdict: Verdict | None, scale: str) -> Holds:
+    """Return the outcome of a line; what the paper only draws is reported."""
+    if not line.check:
+        return "reported" if scale else "not run"
+    return verdict.holds if verdict else "not run"
+
+
+def size_of(line: Line, study: str, found: Found) -> float:
+    """Return our relative change from the first to the last number, divided by the paper's."""
+    named = [quantity_name(*line.ours.quantity(name)) for name in line.paper]
+    ours = [found.numbers[study, name].value for name in named if (study, name) in found.numbers]
+    if len(ours) < max(2, len(named)):
+        return math.nan
+    paper = list(line.paper.values())
+    return _change(ours) / _change(paper)
+
+
+def _change(numbers: Sequence[float]) -> float:
+    return numbers[-1] / numbers[0] - 1.0 if numbers[0] else math.nan
 
 
 def _plot(picture: Picture, study: Study) -> Plot:

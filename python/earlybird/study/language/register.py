@@ -42,9 +42,11 @@ class Paper:
 class Line:
     """The line of an entry on the start page, in plain words."""
 
-    claim: str  # the statement of the paper
+    claim: str  # the statement of the paper, with {names} for its numbers
     check: str  # the statement whose verdict counts; nothing if the paper states nothing
     ours: TextTemplate  # our finding
+    paper: Mapping[str, float] = field(default_factory=dict)
+    """The paper's numbers, by the names that ours have; the change from the first to the last is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ def _entry(table: Table, where: str) -> Entry:
 
 
 def _line(table: Table, where: str) -> Line:
-    own = {name: table[name] for name in ("claim", "check") if name in table}
+    own = {name: table[name] for name in ("claim", "check", "paper") if name in table}
     ours = {name: value for name, value in table.items() if name not in own}
     return build(Line, {"check": "", **own, "ours": text_template(ours, where)}, where)
 
@@ -141,7 +143,17 @@ def _check_line(entry: Entry, where: str) -> None:
         raise InputError(f"{where}.line: no study answers {entry.id}, so that nothing can be said of it.")
     study, line = find_study(entry.study), entry.line
     check_text_template(line.ours, study, f"{where}.line")
+    _check_paper_numbers(line, f"{where}.line")
     if line.check:
         Known(study).check_statement(line.check, f"{where}.line.check")
     if entry.id not in answers(study):
         raise InputError(f"{where}: the study {study.name!r} has no such item.")
+
+
+def _check_paper_numbers(line: Line, where: str) -> None:
+    """Raise `InputError` if one of the paper's numbers is none of ours, or not in the claim."""
+    for name in line.paper:
+        if name not in line.ours.values or f"{{{name}}}" not in line.claim:
+            raise InputError(
+                f"{where}.paper: {name!r} must be one of the values, and stand in the claim as {{{name}}}."
+            )
