@@ -195,11 +195,9 @@ def test_the_statements_of_the_register_are_found(path: tuple[str | int, ...], v
 
 
 @pytest.mark.parametrize(
-    ("er", "size", "is_other"), [(40.0, 1.0, False), (70.0, 0.25, True), (90.0, -0.25, True), (60.0, 0.5, False)]
+    ("er", "size", "sign"), [(40.0, 1.0, "✓"), (70.0, 0.25, "◐"), (90.0, -0.25, "◐"), (60.0, 0.5, "✓")]
 )
-def test_an_effect_of_a_quarter_of_the_papers_size_had_the_mark_of_the_whole(
-    er: float, size: float, is_other: bool
-) -> None:
+def test_an_effect_of_a_quarter_of_the_papers_size_had_the_mark_of_the_whole(er: float, size: float, sign: str) -> None:
     """The paper has 80 → 40, ours is 80 → `er`; the direction holds by itself."""
     ours = {"text": "{sack} → {er}", "at": {"metric": "frozen_s"}, "values": {"sack": {"n": 1}, "er": {"n": 2}}}
     line = Line("{sack} → {er} s", "helps", text_template(ours, "here"), {"sack": 80.0, "er": 40.0})
@@ -207,7 +205,7 @@ def test_an_effect_of_a_quarter_of_the_papers_size_had_the_mark_of_the_whole(
     found = replace(Found(register(), [], {}, [], "full"), numbers=numbers)
     shown = LineShown("", "s", "", "", "", "yes", "", "", size_of(line, "s", found))
     assert shown.size == pytest.approx(size)
-    assert shown.is_of_other_size == is_other
+    assert shown.is_of_other_size == (sign == "◐")
 
 
 def test_a_figure_that_could_only_be_compared_with_itself_had_a_mark(tmp_path: Path) -> None:
@@ -221,5 +219,5 @@ def test_a_number_of_the_paper_without_one_of_ours_is_an_error() -> None:
     entry = next(entry for entry in document["items"] if entry["id"] == "T-F6")
     changed = {**entry, "line": {**entry["line"], "paper": {"none": 1.0}}}
     entries = [changed if each is entry else each for each in document["items"]]
-    with pytest.raises(InputError, match="T-F6.line.paper: 'none' must be one of the values"):
+    with pytest.raises(InputError, match=r"T-F6\.line\.paper: 'none' must be one of the values"):
         read_register({**document, "items": entries})
