@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+import pty
 import re
 import resource
 import subprocess
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -89,3 +91,29 @@ def test_an_error_about_a_name_sent_commands_to_the_terminal(earlybird: Program)
     assert finished.code == 2
     assert r"v\x1b[2J.toml" in finished.err
     assert "\x1b" not in finished.err
+
+
+def on_a_terminal(line: list[str], folder: Path, settings: dict[str, str]) -> str:
+    """Return what a command writes on a terminal with 256 colours."""
+    ours, its = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", **settings}
+    written = bytearray()
+    with subprocess.Popen(line, cwd=folder, env=environment, stdin=its, stdout=its, stderr=its) as process:
+        os.close(its)
+        with suppress(OSError):  # a terminal whose last writer has ended
+            while some := os.read(ours, 1 << 16):
+                written += some
+    os.close(ours)
+    assert process.returncode == 0
+    return written.decode()
+
+
+@pytest.mark.parametrize(
+    ("settings", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)], ids=["default", "NO_COLOR"]
+)
+def test_colours_respect_no_color(tmp_path: Path, settings: dict[str, str], coloured: bool) -> None:  # noqa: FBT001
+    """Colours are SGR 30 to 49 and 90 to 107 (ECMA-48); bold and faint remain (https://no-color.org)."""
+    question = ["plan", "--bitrate", "1Mb/s", "--rate", "5Mb/s", "--rtt", "20ms", "--seeds", "2", "--duration", "30s"]
+    text = on_a_terminal(command(*question), tmp_path, settings)
+    codes = {code for some in re.findall(r"\x1b\[([0-9;]*)m", text) for code in some.split(";")}
+    assert bool({code for code in codes if code.isdigit() and int(code) >= 30}) is coloured
