@@ -40,6 +40,12 @@ SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.4.json"
 VERSION: Final = "6.4"
 XML: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 CLIP: Final = re.compile(r"(?<=[#\"])clip\d+(?=[\")])")  # names that Vega counts up from one picture to the next
+DEFAULTS: Final = re.compile(
+    r' (?:opacity="1"|stroke-width="1"|pointer-events="none"|aria-hidden="true"|class="[^"]*")(?=[ />])'
+)
+EMPTY: Final = re.compile(r'<path d="(?:M0,0h0v0h0Z)?"[^>]*/>')
+COORDINATES: Final = re.compile(r' (?:d|transform|x[12]?|y[12]?|width|height)="[^"]*"')
+FRACTION: Final = re.compile(r"\d+\.\d{3,}")
 PPI: Final = 120  # pixels of a PNG in an inch of 72 pixels of the chart
 PIXELS: Final = 4 / 3  # of a chart in a point, the unit of markers and lines
 BAND: Final = 0.15  # the opacity of an area
@@ -84,8 +90,17 @@ def drawn(chart: Chart, ending: str, room: float | None = None) -> bytes:
     """Draw a chart as ``svg`` or ``png``, in so many pixels if given: the same chart gives the same bytes."""
     svg = _vector(specification(chart, room))
     names = {name: f"clip{number}" for number, name in enumerate(dict.fromkeys(CLIP.findall(svg)))}
-    picture = (XML + CLIP.sub(lambda name: names[name[0]], svg)).encode()
+    picture = (XML + compact(CLIP.sub(lambda name: names[name[0]], svg))).encode()
     return raster(picture) if ending == "png" else picture
+
+
+def compact(svg: str) -> str:
+    """Return Vega's SVG without what draws nothing, and with coordinates in hundredths of a pixel: a fifth shorter."""
+    return COORDINATES.sub(lambda some: FRACTION.sub(_hundredths, some[0]), EMPTY.sub("", DEFAULTS.sub("", svg)))
+
+
+def _hundredths(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 
 def _vector(spec: Spec) -> str:
