@@ -6,6 +6,7 @@ use crate::identities::{Callers, Identity};
 use crate::message::{Direction, Message, Refusal, TCP_PORT_OVER_UDP, VERSION};
 use crate::source::MediaUnit;
 use crate::statistics::{ConnectionStats, PathStats};
+use crate::transport::AFTER_LATENCY;
 use earlybird_live::device::{Device, Path};
 use earlybird_live::{Event, Id, MonotonicClock, Stack};
 use earlybird_tcp::{Config, ListenConfig};
@@ -370,6 +371,8 @@ impl Peers {
         if self.address.is_listener && peer.channel.send(stack, &Message::Welcome { latency_ms }, 0).is_err() {
             return self.drop_peer(stack, index);
         }
+        // The connection was configured with this side's latency. Unknown connections are dropped by the next event.
+        let _ = stack.set_frame_deadline(peer.channel.id, latency + AFTER_LATENCY);
         // Only now: a refused connection must not count as connected.
         (peer.is_ready, peer.ready_since, peer.latency) = (true, now, latency);
         self.connected += 1;

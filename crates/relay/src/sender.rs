@@ -29,9 +29,8 @@ impl Sender {
     /// Queues the units of the source and sends as many as the connections have room for. Returns whether the source has ended.
     pub(crate) fn turn(&mut self, stack: &mut RelayStack, peers: &mut Peers, source: &mut Source) -> bool {
         let has_ended = source.read(|unit| self.enqueue(unit, peers));
-        let longest = peers.address.latency + AFTER_LATENCY;
         for index in 0..peers.all.len() {
-            if is_active(&peers.all[index]) && self.send_to(stack, &mut peers.all[index], longest).is_err() {
+            if is_active(&peers.all[index]) && self.send_to(stack, &mut peers.all[index]).is_err() {
                 peers.drop_peer(stack, index);
             }
         }
@@ -51,9 +50,9 @@ impl Sender {
         }
     }
 
-    /// Sends as many units to a peer as its connection has room for, and drops units that have waited for longer than `longest`.
-    fn send_to(&mut self, stack: &mut RelayStack, peer: &mut Peer, longest: Duration) -> Result<(), Error> {
-        let now = stack.now();
+    /// Sends as many units to a peer as its connection has room for, and drops units that have waited for too long.
+    fn send_to(&mut self, stack: &mut RelayStack, peer: &mut Peer) -> Result<(), Error> {
+        let (now, longest) = (stack.now(), peer.latency + AFTER_LATENCY);
         while peer.waiting.pop_front_if(|unit| now - unit.at > longest).is_some() {
             self.drop_unit(peer);
         }
@@ -96,8 +95,12 @@ impl Sender {
     pub(crate) fn is_done(&self, stack: &RelayStack, peers: &Peers) -> bool {
         let Some(ended) = self.ended else { return false };
         peers.all.iter().all(|peer| is_drained(stack, peer))
-            || stack.now() - ended > peers.address.latency + END_TIMEOUT
+            || stack.now() - ended > longest_latency(peers) + END_TIMEOUT
     }
+}
+
+fn longest_latency(peers: &Peers) -> Duration {
+    peers.all.iter().map(|peer| peer.latency).max().unwrap_or(peers.address.latency)
 }
 
 fn is_active(peer: &Peer) -> bool {

@@ -66,12 +66,17 @@ struct Source {
 
 impl Source {
     fn new(entry: &str) -> Self {
+        Self::of(entry, 1000)
+    }
+
+    /// Starts a source of datagrams of `bytes`.
+    fn of(entry: &str, bytes: usize) -> Self {
         let (entry, is_finished) = (entry.to_owned(), Arc::new(AtomicBool::new(false)));
         let seen = is_finished.clone();
         let thread = spawn(move || {
             let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
             while !seen.load(Ordering::Relaxed) {
-                socket.send_to(&[7; 1000], &entry).expect("a datagram");
+                socket.send_to(&vec![7; bytes], &entry).expect("a datagram");
                 sleep(Duration::from_millis(2));
             }
         });
@@ -448,9 +453,10 @@ fn missing_privileges_are_explained() {
     assert_eq!(error.lines().count(), 1);
 }
 
-/// Forwards datagrams between two sockets, and keeps them.
+/// Forwards datagrams between two sockets, unless it is interrupted, and keeps them.
 struct Recorder {
     address: String,
+    is_interrupted: Arc<AtomicBool>,
     thread: JoinHandle<Vec<Vec<u8>>>,
     is_finished: Arc<AtomicBool>,
 }
@@ -460,12 +466,15 @@ impl Recorder {
     fn new(to: &str) -> Self {
         let (socket, address) = socket();
         socket.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout");
-        let is_finished = Arc::new(AtomicBool::new(false));
-        let (seen, to) = (is_finished.clone(), to.parse().expect("an address"));
+        let [is_finished, is_interrupted] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+        let (seen, drops, to) = (is_finished.clone(), is_interrupted.clone(), to.parse().expect("an address"));
         let thread = spawn(move || {
             let (mut all, mut caller, mut buffer) = (Vec::new(), None, [0; 2000]);
             while !seen.load(Ordering::Relaxed) {
                 let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
+                if drops.load(Ordering::Relaxed) {
+                    continue;
+                }
                 if from != to {
                     caller = Some(from);
                 }
@@ -475,13 +484,35 @@ impl Recorder {
             }
             all
         });
-        Self { address, thread, is_finished }
+        Self { address, is_interrupted, thread, is_finished }
     }
 
     fn stop(self) -> Vec<Vec<u8>> {
         self.is_finished.store(true, Ordering::Relaxed);
         self.thread.join().expect("it forwards")
     }
+}
+
+/// The symptom: units were given up after the sender's latency, although the receiver's was longer, and both use the longer one.
+#[test]
+fn units_are_kept_for_the_longer_latency_of_both_sides() {
+    let (entry, middle, (_screen, at)) = (free(), free(), socket());
+    let recorder = Recorder::new(&middle);
+    let sender = Running::new(&format!("udp://{entry}"), &format!("eb://{middle}?mode=listener&latency=30"));
+    let receiver = Running::new(&format!("eb://{}?latency=2000", recorder.address), &format!("udp://{at}"));
+    sleep(Duration::from_millis(1500));
+    // Short enough that three timeouts are no sign of a path that drops what is large.
+    let source = Source::of(&entry, 300);
+    sleep(Duration::from_secs(1));
+    recorder.is_interrupted.store(true, Ordering::Relaxed);
+    sleep(Duration::from_millis(600));
+    recorder.is_interrupted.store(false, Ordering::Relaxed);
+    sleep(Duration::from_millis(1500));
+    source.stop();
+    let [sent, came] = [sender.drain(), receiver.drain()];
+    recorder.stop();
+    assert!(came.counters.units > 1000, "{came:?}");
+    assert_eq!((sent.counters.dropped, came.counters.lost), (0, 0), "{sent:?} {came:?}");
 }
 
 /// A NAT in front of a caller, which gives it another port on request.

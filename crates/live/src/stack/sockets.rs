@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::device::{Device, Encapsulation, Path};
 use crate::error::Error;
 use earlybird_tcp::{Config, Connection, Cx, Identity, IpVersion, ListenConfig, ListenStatistics, Listener};
-use earlybird_units::Instant;
+use earlybird_units::{Duration, Instant};
 use earlybird_wire::Addresses;
 
 /// The dynamic port range (RFC 6335 §6).
@@ -283,6 +283,15 @@ impl<D: Device, C: Clock> Stack<D, C> {
             entry.connection.close(cx);
             entry.release();
         })
+    }
+
+    /// Changes the time after its write at which a frame of a connection is abandoned ([`Connection::set_frame_deadline`]).
+    ///
+    /// # Errors
+    ///
+    /// If the connection is unknown.
+    pub fn set_frame_deadline(&mut self, id: Id, deadline: Duration) -> Result<(), Error> {
+        self.with_connection(id, |entry, _| entry.connection.set_frame_deadline(deadline))
     }
 
     /// Aborts a connection: sends a reset and releases its identifier.

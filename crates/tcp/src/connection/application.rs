@@ -88,6 +88,13 @@ impl Connection {
         self.config.buffers.unsent_limit = unsent_limit;
     }
 
+    /// Changes the time after its write at which a frame is abandoned, as two sides agree on it after the handshake. Without effect
+    /// unless the backlog is [`Backlog::AbandonPastDeadline`](crate::Backlog::AbandonPastDeadline) or
+    /// [`Backlog::AbandonUndeliverable`](crate::Backlog::AbandonUndeliverable).
+    pub fn set_frame_deadline(&mut self, deadline: Duration) {
+        self.sender.set_frame_deadline(deadline);
+    }
+
     /// Returns, once, that there is room again after a short write.
     #[inline]
     fn take_writable(&mut self) -> Option<Event> {

@@ -194,6 +194,18 @@ fn frames_never_sent_leave_no_hole_when_they_are_given_up() {
     host.at(200).ack(2, &[]).sends(&[". 1001:2001(1000) ack 1"]).discards(&[]);
 }
 
+/// The symptom: frames were abandoned after the time of one side, although both had agreed on a longer one.
+#[test]
+fn the_deadline_of_frames_may_change_during_a_connection() {
+    let mut host = Host::connected(&past(50).with_initial_window(1));
+    host.connection.set_frame_deadline(Duration::from_millis(400));
+    host.frames(3).at(260).frames(1).discards(&[]);
+    host.at(560).frames(1).discards(&[0, 1, 2]);
+    let mut blocked = Host::connected(&blocking(SendBufferLimit::Segments(1)));
+    blocked.connection.set_frame_deadline(Duration::ZERO);
+    assert_eq!([0, 1].map(|unit| blocked.write_frame(1000, unit)), [Ok(0), Err(WriteError::Full)]);
+}
+
 #[test]
 fn all_of_a_unit_is_given_up_and_what_is_written_of_it_later() {
     let mut host = Host::connected(&oldest(4).with_initial_window(1));

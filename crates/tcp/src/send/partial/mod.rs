@@ -89,6 +89,15 @@ impl PartialReliability {
         self.policy.replaces_after.map(|deadline| before(now, latest_send_age(deadline, srtt())))
     }
 
+    /// Changes the deadline of frames, if the backlog has one.
+    pub(super) fn set_deadline(&mut self, new: Duration) {
+        if let Backlog::AbandonPastDeadline(deadline) | Backlog::AbandonUndeliverable(deadline) =
+            &mut self.policy.backlog
+        {
+            *deadline = new;
+        }
+    }
+
     /// Sets whether frames that were sent may be abandoned: the peer's reader must be able to skip them.
     pub(super) fn set_may_abandon_sent(&mut self, may: bool) {
         self.never_retransmits &= may;

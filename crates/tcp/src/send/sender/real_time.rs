@@ -10,7 +10,7 @@ use crate::real_time::{RealTimeStatistics, WriteError};
 use crate::send::partial::snack::Skip;
 use crate::send::partial::{Admission, SnackReport};
 use crate::trace::Cx;
-use earlybird_units::Instant;
+use earlybird_units::{Duration, Instant};
 
 impl Sender {
     /// Queues a frame and returns its number, if there is room or room can be made.
@@ -89,6 +89,11 @@ impl Sender {
     pub(super) fn remove_abandoned_on_timeout(&mut self, now: Instant) {
         self.expire(now);
         self.buffer.remove_abandoned_on_timeout();
+    }
+
+    /// Changes the deadline of frames, if the backlog has one.
+    pub(crate) fn set_frame_deadline(&mut self, deadline: Duration) {
+        self.partial.set_deadline(deadline);
     }
 
     /// Sets whether frames that were sent may be abandoned.
