@@ -151,7 +151,7 @@ mod tests {
                 alpha_target(3.0, fullness)
             );
         }
-        conforms(Area::Control, "PERT", "public ports of the authors", "target of the increase (V9)", "6 of 6 to 1e-4");
+        conforms(Area::Control, "PERT", "students' ports for ns-3", "target of the increase (V9)", "6 of 6 to 1e-4");
     }
 
     /// A path with a round trip of 100 ms, a window of 4, a largest queueing delay of 40 ms and 1 + p′/p = 3.

@@ -90,7 +90,7 @@ mod tests {
         conforms(
             Area::Control,
             "PERT",
-            "public ports of the authors",
+            "students' ports for ns-3",
             "response curve, homogeneous (V5)",
             "7 of 7 to 1e-6",
         );
@@ -103,7 +103,7 @@ mod tests {
         conforms(
             Area::Control,
             "PERT",
-            "public ports of the authors",
+            "students' ports for ns-3",
             "response curve, adaptive (V6)",
             "4 of 4 to 1e-6",
         );

@@ -2,7 +2,7 @@
 //!
 //! Homogeneous form: "Emulating AQM from End Hosts", SIGCOMM 2007. Adaptive form: "Making a Delay-based Protocol
 //! Adaptive to Heterogeneous Environments", `IWQoS` 2008, as the ER-PERT paper and the ER thesis describe it; constants
-//! that they omit are those of the authors' public ports.
+//! that they omit are those of two students' ports for ns-3, which are public and descend from the authors' code for ns-2.
 
 mod alpha;
 mod curve;
