@@ -68,7 +68,8 @@ def test_an_example_is_part_of_a_scenario(name: str, tmp_path: Path) -> None:
 
 def test_every_table_and_choice_has_an_example() -> None:
     document = json.loads(schema())
-    assert sorted(examples()) == sorted({*document["$defs"], "Scenario"})
+    # A plugin that another test has loaded into this process has a table.
+    assert sorted(examples()) == sorted({*document["$defs"], "Scenario"} - {"PluginTable"})
 
 
 def test_an_example_has_a_key_or_a_word_of_its_table() -> None:
